@@ -1,0 +1,33 @@
+# Two commands do everything: `make demo` and `make test`.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+CORE   := pyproject.toml CMakeLists.txt $(wildcard src/core/*)
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: demo test lint build clean bench bench-quick guard
+
+demo: $(STAMP)
+	$(BIN)/clearning demo
+
+test: $(STAMP) lint
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+build: $(STAMP)
+
+# The editable install points at src/clearning, so only a change of the core or of the metadata rebuilds.
+$(STAMP): $(CORE)
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet "scikit-build-core>=0.10" "nanobind>=2.4" ninja cmake
+	$(BIN)/python -m pip install --quiet --no-build-isolation --editable ".[plots,test]"
+	touch $@
+
+clean:
+	rm -rf $(VENV) build

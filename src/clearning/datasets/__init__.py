@@ -1,0 +1,1 @@
+"""Simulations and loaders for the data of the paper."""

@@ -1,0 +1,1 @@
+"""Plots in scikit-learn's Display convention; matplotlib is imported only when one is drawn."""
