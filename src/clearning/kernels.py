@@ -1,0 +1,363 @@
+"""Kernels, their width rules, and the matrices made of them.
+
+Matrices are filled by blocks of rows, so that nothing beside the result grows with n². The Gaussian
+kernel takes one matrix product per block with the squared norms folded in, and exponentiates in
+place; every other kernel goes through scikit-learn's pairwise functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import eigh_tridiagonal, eigvalsh
+from sklearn.metrics.pairwise import pairwise_kernels
+from sklearn.utils.extmath import row_norms, safe_sparse_dot
+from threadpoolctl import threadpool_info, threadpool_limits
+
+KERNELS = ("rbf", "laplacian", "polynomial", "poly", "linear", "sigmoid", "precomputed")
+GAMMA_RULES = ("median", "mean", "scale")
+
+# Entries of one block of rows: a megabyte, so that a block stays in cache while it is worked on.
+_BLOCK_ENTRIES = 1 << 17
+# Below so many kernel evaluations a pool of threads costs more than it gains.
+_THREADED_ENTRIES = 1 << 23
+# Width rules look at no more than so many samples of a class (or of the whole, for "mean").
+_WIDTH_SAMPLES = 4096
+_FULL_SPECTRUM = 500
+_LANCZOS_STEPS = 20
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel whose parameters are settled.
+
+    ``rbf`` is exp(−gamma‖x−x'‖²), ``laplacian`` exp(−gamma‖x−x'‖₁), ``polynomial``
+    (gamma x'x + coef0)^degree, ``linear`` x'x, ``sigmoid`` tanh(gamma x'x + coef0). A callable
+    takes two rows and returns a number. With ``precomputed``, X is already the kernel matrix
+    between its rows and the training samples.
+    """
+
+    name: str | Callable[..., float] = "rbf"
+    gamma: float = 1.0
+    degree: float = 3
+    coef0: float = 0.0
+    params: dict[str, Any] = field(default_factory=dict)
+    dtype: str = "float64"
+
+    @property
+    def precomputed(self) -> bool:
+        return self.name == "precomputed"
+
+    @property
+    def surely_psd(self) -> bool:
+        """Whether the kernel is positive semidefinite by construction."""
+        if self.name in ("polynomial", "poly"):
+            return self.coef0 >= 0 and float(self.degree).is_integer()
+        return self.name in ("rbf", "laplacian", "linear")
+
+    def gram(self, X) -> np.ndarray:
+        """Return the exactly symmetric kernel matrix among the rows of X."""
+        if self.precomputed:
+            return X
+        K = np.empty((X.shape[0], X.shape[0]), dtype=self.dtype)
+        _fill_symmetric(K, self._block_function(X, X))
+        if self.name in ("rbf", "laplacian"):
+            np.fill_diagonal(K, 1.0)
+        return K
+
+    def cross(self, X, Y) -> np.ndarray:
+        """Return the kernel matrix between the rows of X and the rows of Y."""
+        K = np.empty((X.shape[0], Y.shape[0]), dtype=self.dtype)
+        block = self._block_function(X, Y)
+        for rows in row_blocks(*K.shape):
+            K[rows] = block(rows, slice(None))
+        return K
+
+    def columns(self, X, samples: np.ndarray) -> np.ndarray:
+        """Return the kernel matrix between the rows of X and some of the training samples in X."""
+        return self.between(X, np.arange(X.shape[0]), samples)
+
+    def between(self, X, rows: np.ndarray, samples: np.ndarray) -> np.ndarray:
+        """Return the kernel matrix between two selections of the training samples."""
+        if self.precomputed:
+            return X[np.ix_(rows, samples)]
+        return self.cross(X[rows], X[samples])
+
+    def diagonal(self, X, rows: np.ndarray) -> np.ndarray:
+        """Return k(x, x) for the chosen training samples."""
+        if self.precomputed:
+            return np.array(X[rows, rows], dtype=float)
+        if self.name in ("rbf", "laplacian"):
+            return np.ones(len(rows))
+        if self.name == "linear":
+            return row_norms(X[rows], squared=True)
+        return np.array([self.cross(X[[i]], X[[i]])[0, 0] for i in rows], dtype=float)
+
+    def score(self, X, support_vectors, dual_coef: np.ndarray) -> np.ndarray:
+        """Return Σ_j dual_coef_j k(x, s_j) for each row of X, in bounded memory."""
+        score = np.empty(X.shape[0])
+        block = self._block_function(X, support_vectors)
+
+        def fill(rows: slice) -> None:
+            score[rows] = block(rows, slice(None)) @ dual_coef
+
+        blocks = row_blocks(X.shape[0], support_vectors.shape[0])
+        if X.shape[0] * support_vectors.shape[0] < _THREADED_ENTRIES:
+            n_threads = 1
+        else:
+            n_threads = _blas_threads()
+        if n_threads == 1:
+            for rows in blocks:
+                fill(rows)
+        else:
+            with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(n_threads) as pool:
+                list(pool.map(fill, blocks))
+        return score
+
+    def _block_function(self, X, Y) -> Callable[[slice, slice], np.ndarray]:
+        """Return the function from rows of X and rows of Y to their block of kernel values."""
+        if self.name == "rbf":
+            exponent = minus_squared_distances(X, Y, self.gamma)
+
+            def rbf(rows: slice, columns: slice) -> np.ndarray:
+                block = exponent(rows, columns)
+                return np.exp(block, out=block)
+
+            return rbf
+
+        params = self.params
+        if not callable(self.name):
+            params = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
+
+        def pairwise(rows: slice, columns: slice) -> np.ndarray:
+            return pairwise_kernels(
+                X[rows], Y[columns], metric=self.name, filter_params=True, **params
+            )
+
+        return pairwise
+
+
+def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
+    """Cut the rows of a matrix into blocks that stay in cache."""
+    step = max(16, _BLOCK_ENTRIES // max(n_columns, 1))
+    for start in range(0, n_rows, step):
+        yield slice(start, min(start + step, n_rows))
+
+
+def minus_squared_distances(X, Y, gamma: float = 1.0) -> Callable[[slice, slice], np.ndarray]:
+    """Return the function from blocks of rows to −gamma‖x−y‖².
+
+    Dense inputs are centred first, which keeps the cancellation harmless, and augmented as
+    [x, ‖x‖², 1]·[2γy, −γ, −γ‖y‖²], so that one matrix product gives the whole expression.
+    """
+    if sparse.issparse(X) or sparse.issparse(Y):
+        return _sparse_minus_squared_distances(X, Y, gamma)
+    centre = Y.mean(axis=0)
+    left, right = _augmented(X - centre), _augmented(Y - centre)
+    right = np.concatenate(
+        [right[:, :-2] * (2 * gamma), right[:, -1:] * -gamma, right[:, -2:-1] * -gamma], axis=1
+    )
+
+    def block(rows: slice, columns: slice) -> np.ndarray:
+        product = left[rows] @ right[columns].T
+        return np.minimum(product, 0.0, out=product)
+
+    return block
+
+
+def _augmented(X: np.ndarray) -> np.ndarray:
+    return np.concatenate([X, row_norms(X, squared=True)[:, None], np.ones((len(X), 1))], axis=1)
+
+
+def _sparse_minus_squared_distances(X, Y, gamma):
+    norms_x, norms_y = row_norms(X, squared=True), row_norms(Y, squared=True)
+
+    def block(rows: slice, columns: slice) -> np.ndarray:
+        product = np.ascontiguousarray(safe_sparse_dot(X[rows], Y[columns].T, dense_output=True))
+        product *= 2.0
+        product -= norms_x[rows, None]
+        product -= norms_y[columns]
+        np.minimum(product, 0.0, out=product)
+        product *= gamma
+        return product
+
+    return block
+
+
+def negative_distance_matrix(X, dtype: str = "float64") -> np.ndarray:
+    """Return the matrix of −‖x−x'‖², from which Gaussian kernels of any width follow."""
+    D = np.empty((X.shape[0], X.shape[0]), dtype=dtype)
+    return _fill_symmetric(D, minus_squared_distances(X, X))
+
+
+def _fill_symmetric(K: np.ndarray, block: Callable[[slice, slice], np.ndarray]) -> np.ndarray:
+    """Fill K from its upper blocks; mirroring halves the work and makes the symmetry exact."""
+    n = len(K)
+    for rows in row_blocks(n, n):
+        right = slice(rows.start, n)
+        values = block(rows, right)
+        width = rows.stop - rows.start
+        corner = np.triu(values[:, :width])
+        values[:, :width] = corner + np.triu(corner, 1).T
+        K[rows, right] = values
+        K[rows.stop :, rows] = values[:, width:].T
+    return K
+
+
+def _blas_threads() -> int:
+    """Return how many threads BLAS may use, which is what the user allows."""
+    return max([pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"])
+
+
+def kernel_width(gamma: float | str, X, y: np.ndarray, sample_weight=None) -> float:
+    """Return the number that ``gamma`` stands for.
+
+    Parameters
+    ----------
+    gamma : float, "median", "mean" or "scale"
+        ``"median"`` is 1/σ² with σ the median Euclidean distance between samples of different
+        classes, ``"mean"`` the same with the mean distance among all samples, ``"scale"``
+        1/(n_features·Var X), as in scikit-learn's SVC. Above 4096 samples of a class (of
+        all, for ``"mean"``) the two rules of distances look at 4096 evenly spaced ones.
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+    y : ndarray of shape (n_samples,)
+        Labels of two classes.
+    sample_weight : ndarray of shape (n_samples,), default=None
+        A pair counts with the product of its samples' weights.
+
+    Returns
+    -------
+    gamma : float
+        1.0 where the rule gives a width of zero (all inputs alike).
+    """
+    if not isinstance(gamma, str):
+        return float(gamma)
+    if gamma == "scale":
+        return _scale_width(X)
+    rule = {"median": _median_distance, "mean": _mean_distance}[gamma]
+    sigma = rule(X, y, sample_weight)
+    return 1.0 / sigma**2 if sigma > 0 else 1.0
+
+
+def _scale_width(X) -> float:
+    if sparse.issparse(X):
+        variance = X.multiply(X).mean() - X.mean() ** 2
+    else:
+        variance = X.var()
+    return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+
+
+def _evenly_spaced(samples: np.ndarray) -> np.ndarray:
+    if len(samples) <= _WIDTH_SAMPLES:
+        return samples
+    return samples[np.linspace(0, len(samples) - 1, _WIDTH_SAMPLES).astype(int)]
+
+
+def _median_distance(X, y, sample_weight) -> float:
+    first, second = (_evenly_spaced(np.flatnonzero(y == label)) for label in np.unique(y))
+    block = minus_squared_distances(X[first], X[second])
+    table = np.empty((len(first), len(second)))
+    for rows in row_blocks(*table.shape):
+        np.negative(block(rows, slice(None)), out=table[rows])
+    distances = table.ravel()
+    if sample_weight is not None and np.ptp(sample_weight) > 0:
+        weights = np.outer(sample_weight[first], sample_weight[second]).ravel()
+        return _weighted_median(np.sqrt(distances), weights)
+    # The two middle order statistics of the squares are those of the distances.
+    middle = [(len(distances) - 1) // 2, len(distances) // 2]
+    distances.partition(middle)
+    return float(np.sqrt(distances[middle]).mean())
+
+
+def _weighted_median(values: np.ndarray, weights: np.ndarray) -> float:
+    """Return the median of values repeated by their weights."""
+    order = np.argsort(values)
+    below = np.cumsum(weights[order])
+    half = below[-1] / 2
+    low, high = np.searchsorted(below, half, "left"), np.searchsorted(below, half, "right")
+    return float(values[order[[low, high]]].mean())
+
+
+def _mean_distance(X, y, sample_weight) -> float:
+    chosen = _evenly_spaced(np.arange(X.shape[0]))
+    weight = np.ones(len(chosen)) if sample_weight is None else sample_weight[chosen]
+    X = X[chosen]
+    block = minus_squared_distances(X, X)
+    total = 0.0
+    for rows in row_blocks(len(chosen), len(chosen)):
+        distances = np.sqrt(-block(rows, slice(None)))
+        # A sample is not at a rounding error's distance from itself.
+        distances[np.arange(len(distances)), np.arange(rows.start, rows.stop)] = 0.0
+        total += weight[rows] @ (distances @ weight)
+    pairs = weight.sum() ** 2 - weight @ weight
+    return float(total / pairs) if pairs > 0 else 0.0
+
+
+def check_kernel_matrix(K: np.ndarray, name: str = "K") -> np.ndarray:
+    """Return K made exactly symmetric, or raise if it is no kernel matrix.
+
+    Up to 500 samples all eigenvalues are computed; above, a few Lanczos steps bound the smallest
+    one from above, so that a matrix that is refused certainly has a negative eigenvalue.
+    """
+    if K.ndim != 2 or K.shape[0] != K.shape[1]:
+        raise ValueError(f"{name} must be a square kernel matrix, got shape {K.shape}.")
+    relative = 1e-4 if K.dtype == np.float32 else 1e-6
+    K = _symmetric(K, name, relative)
+    smallest, largest = _extreme_eigenvalues(K)
+    if smallest < -relative * max(abs(largest), abs(smallest)):
+        raise ValueError(
+            f"{name} must be a positive semidefinite kernel matrix, but it has an eigenvalue of "
+            f"{smallest:.6g} or below (its largest is about {largest:.6g})."
+        )
+    return K
+
+
+def _symmetric(K: np.ndarray, name: str, relative: float) -> np.ndarray:
+    worst, where, size = 0.0, (0, 0), 0.0
+    for rows in row_blocks(*K.shape):
+        difference = np.abs(K[rows] - K[:, rows].T)
+        size = max(size, float(np.abs(K[rows]).max()))
+        if difference.max() > worst:
+            worst = float(difference.max())
+            i, j = np.unravel_index(difference.argmax(), difference.shape)
+            where = (rows.start + int(i), int(j))
+    if worst > relative * size:
+        i, j = where
+        raise ValueError(
+            f"{name} must be a symmetric kernel matrix, but {name}[{i}, {j}] = {K[i, j]:.6g} and "
+            f"{name}[{j}, {i}] = {K[j, i]:.6g}."
+        )
+    return K if worst == 0.0 else (K + K.T) / 2
+
+
+def _extreme_eigenvalues(K: np.ndarray) -> tuple[float, float]:
+    if len(K) <= _FULL_SPECTRUM:
+        values = eigvalsh(K)
+        return float(values[0]), float(values[-1])
+    return _lanczos(K)
+
+
+def _lanczos(K: np.ndarray) -> tuple[float, float]:
+    """Return the smallest and the largest Ritz value after a few fully orthogonalised steps."""
+    Q = np.zeros((_LANCZOS_STEPS + 1, len(K)))
+    Q[0] = np.random.default_rng(0).standard_normal(len(K))
+    Q[0] /= np.linalg.norm(Q[0])
+    diagonal, off_diagonal = [], []
+    for k in range(_LANCZOS_STEPS):
+        v = K @ Q[k].astype(K.dtype, copy=False)
+        diagonal.append(float(Q[k] @ v))
+        v = v - Q[: k + 1].T @ (Q[: k + 1] @ v)
+        v -= Q[: k + 1].T @ (Q[: k + 1] @ v)
+        norm = float(np.linalg.norm(v))
+        # The noise of a product in K's own precision must not enter the Krylov space.
+        if norm <= 1e3 * np.finfo(K.dtype).eps * max(map(abs, diagonal)):
+            break
+        off_diagonal.append(norm)
+        Q[k + 1] = v / norm
+    values = eigh_tridiagonal(diagonal, off_diagonal[: len(diagonal) - 1], eigvals_only=True)
+    return float(values[0]), float(values[-1])

@@ -1,0 +1,91 @@
+"""Landmarks: the few samples that stand for all in a kernel expansion.
+
+They are drawn by randomly pivoted Cholesky (Chen, Epperly, Tropp and Webber, 2023): each sample is
+chosen with a probability in proportion to what the landmarks so far leave unexplained of it, the
+diagonal of K − K_S K_SS⁻¹ K_S'. Clusters are covered in proportion to what they add, outliers are
+not chased, and no more than the columns of the chosen samples is ever computed.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import cholesky, solve_triangular
+
+from clearning.kernels import Kernel
+
+# A sample of which less than this share is unexplained is a combination of the landmarks.
+_NEGLIGIBLE = 1e-10
+_MIN_CANDIDATES = 4096
+_CANDIDATES_PER_LANDMARK = 8
+
+
+def select_landmarks(kernel: Kernel, X, n_landmarks: int, random_state) -> np.ndarray:
+    """Choose landmarks among the rows of X.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X : array-like of shape (n_samples, n_features)
+        Or the kernel matrix itself, for a precomputed kernel.
+    n_landmarks : int
+        Between 1 and n_samples.
+    random_state : numpy.random.RandomState
+
+    Returns
+    -------
+    landmarks : ndarray of shape (at most n_landmarks,)
+        Sorted indices. They are fewer than asked for where the kernel matrix has a lower rank.
+
+    Notes
+    -----
+    Time is O(c m²) and memory O(c m) for m landmarks out of c candidates, a uniform sample of
+    max(4096, 8m) rows.
+    """
+    n_samples = X.shape[0]
+    if n_landmarks == n_samples:
+        return np.arange(n_samples)
+    n_candidates = min(n_samples, max(_MIN_CANDIDATES, _CANDIDATES_PER_LANDMARK * n_landmarks))
+    candidates = np.arange(n_samples)
+    if n_candidates < n_samples:
+        candidates = np.sort(random_state.choice(n_samples, n_candidates, replace=False))
+    return np.sort(candidates[_pivots(kernel, X, candidates, n_landmarks, random_state)])
+
+
+def _pivots(kernel, X, candidates, n_pivots, random_state) -> np.ndarray:
+    """Draw pivots in batches, with the distribution of drawing them one by one."""
+    diagonal = kernel.diagonal(X, candidates)
+    unexplained = diagonal.copy()
+    factor = np.zeros((len(candidates), n_pivots), order="F")
+    pivots = np.empty(0, dtype=np.intp)
+    while len(pivots) < n_pivots:
+        unexplained[unexplained < _NEGLIGIBLE * diagonal] = 0.0
+        total = unexplained.sum()
+        if total <= 0:
+            break
+        size = min(max(8, n_pivots // 8), n_pivots - len(pivots))
+        drawn = random_state.choice(len(candidates), size, p=unexplained / total)
+        rest = kernel.between(X, candidates[drawn], candidates[drawn]).astype(float)
+        rest -= factor[drawn, : len(pivots)] @ factor[drawn, : len(pivots)].T
+        batch = drawn[_accepted(rest, unexplained[drawn], random_state)]
+        if len(batch) == 0:
+            continue
+        columns = kernel.between(X, candidates, candidates[batch]).astype(float)
+        columns -= factor[:, : len(pivots)] @ factor[batch, : len(pivots)].T
+        lower = cholesky(columns[batch], lower=True)
+        new = solve_triangular(lower, columns.T, lower=True, overwrite_b=True)
+        factor[:, len(pivots) : len(pivots) + len(batch)] = new.T
+        unexplained -= (new**2).sum(axis=0)
+        unexplained[batch] = 0.0
+        pivots = np.concatenate([pivots, batch])
+    return pivots
+
+
+def _accepted(rest: np.ndarray, proposal: np.ndarray, random_state) -> list[int]:
+    """Accept each draw with the share of it that earlier draws of its batch leave unexplained."""
+    accepted = []
+    for i, threshold in enumerate(random_state.uniform(size=len(proposal)) * proposal):
+        # The floor keeps the batch's Cholesky factor well conditioned, duplicates included.
+        if rest[i, i] > max(threshold, 1e-8 * proposal[i]):
+            accepted.append(i)
+            rest -= np.outer(rest[:, i], rest[i] / rest[i, i])
+    return accepted
