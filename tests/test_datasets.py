@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy.special import expit
 from scipy.stats import norm
 
+from clearning import datasets
 from clearning.datasets import make_g241c, make_g241d, make_simulation, simulation_probability
+from clearning.datasets.loaders import select_genes
 
 
 @pytest.mark.parametrize("number", [1, 2])
@@ -77,3 +82,66 @@ def test_same_seed_same_data():
 def test_bad_arguments_are_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.fixture
+def shared():
+    """The folder of real data; its tests are skipped where there is none."""
+    folder = os.environ.get("CLEARNING_DATA")
+    if not folder or not (Path(folder) / "usps.npz").is_file():
+        pytest.skip("CLEARNING_DATA names no folder with the real data")
+    return Path(folder)
+
+
+@pytest.mark.parametrize(
+    ("load", "shape", "positive"),
+    [
+        (lambda: datasets.load_usps_pair(1, 7), (400, 256), 200),
+        (lambda: datasets.load_usps_odd_even(), (800, 256), 400),
+        (datasets.load_colon, (62, 2000), 40),
+        (datasets.load_leukemia, (72, 3571), 25),
+        (datasets.load_g241c, (1500, 241), 750),
+        (datasets.load_g241d, (1500, 241), None),
+    ],
+)
+def test_real_sets_have_the_published_shapes(shared, load, shape, positive):
+    X, y = load()
+    assert X.shape == shape
+    assert X.dtype == float
+    assert set(y) == {-1, 1}
+    assert np.sum(y == 1) in ((752, 748) if positive is None else (positive,))
+
+
+def test_usps_counts_and_order(shared):
+    X, digit = datasets.load_usps()
+    counts = [1194, 1005, 731, 658, 652, 556, 664, 645, 542, 644]
+    np.testing.assert_array_equal(np.bincount(digit), counts)
+    assert datasets.load_usps("test")[0].shape == (2007, 256)
+    pair, y = datasets.load_usps_pair(2, 7)
+    np.testing.assert_array_equal(pair[y == 1], X[digit == 2][:200])
+    np.testing.assert_array_equal(pair[y == -1], X[digit == 7][:200])
+
+
+def test_leukemia_recipe_against_the_derived_file(shared):
+    with np.load(shared / "leukemia_3571.npz", allow_pickle=False) as derived:
+        X, y = datasets.load_leukemia()
+        np.testing.assert_allclose(X, derived["X"], rtol=1e-12, atol=1e-12)
+        np.testing.assert_array_equal(y == 1, derived["y"] == 1)
+
+
+def test_gene_selection_by_hand():
+    raw = np.array(
+        # constant, wide, ratio only, range only, wide
+        [[300, 20_000, 100, 4_000, 100], [300, 100, 590, 4_600, 700], [300, 1_600, 250, 4_900, -5]]
+    )
+    X = select_genes(raw)
+    kept = np.log10([[16_000, 100], [100, 700], [1_600, 100]])
+    # Two values standardised are ±1/√2.
+    np.testing.assert_allclose(X, np.sign(kept - kept.mean(axis=1, keepdims=True)) / np.sqrt(2))
+
+
+def test_loader_arguments_are_checked(shared):
+    with pytest.raises(ValueError, match="subset must be 'train' or 'test'; got 'all'"):
+        datasets.load_usps("all")
+    with pytest.raises(ValueError, match="n_per_digit must be between 1 and the 542 images"):
+        datasets.load_usps_pair(3, 8, n_per_digit=600)
