@@ -1,0 +1,124 @@
+"""Runs one measurement in a process of its own, so that threads are fixed and limits are kept."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import multiprocessing as mp
+import os
+import signal
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+CACHE = Path(__file__).with_name("cache")
+THREAD_VARIABLES = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "NUMBA_NUM_THREADS",
+    "BLIS_NUM_THREADS",
+)
+
+
+class TimedOut(Exception):
+    """A measurement took longer than its limit and was ended."""
+
+
+class Failed(Exception):
+    """A measurement raised; the message is the original one."""
+
+
+def set_threads(count: int) -> None:
+    """Takes effect in processes started afterwards."""
+    for variable in THREAD_VARIABLES:
+        os.environ[variable] = str(count)
+
+
+class Worker:
+    """A fresh process that answers calls of one function; replaced after a time-out."""
+
+    def __init__(self, function: Callable[..., Any], *, threads: int):
+        self.function, self.threads = function, threads
+        self.process: Any = None
+        self.scratch = tempfile.TemporaryDirectory(prefix="bench-")
+
+    def __call__(self, *args, limit: float, **kwargs):
+        if self.process is None:
+            self._start()
+        self.connection.send((args, kwargs))
+        if not self.connection.poll(limit):
+            self.close()
+            raise TimedOut(f"over {limit:.0f} s")
+        try:
+            kind, value = self.connection.recv()
+        except EOFError as error:
+            self.close()
+            raise Failed("the process ended") from error
+        if kind == "error":
+            raise Failed(value)
+        return value
+
+    def _start(self):
+        set_threads(self.threads)
+        os.environ["TMPDIR"] = self.scratch.name
+        context = mp.get_context("spawn")
+        self.connection, theirs = context.Pipe()
+        self.process = context.Process(target=_serve, args=(theirs, self.function), daemon=True)
+        self.process.start()
+        theirs.close()
+
+    def close(self):
+        if self.process is not None:
+            with contextlib.suppress(ProcessLookupError):  # it has ended by itself
+                os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.join()
+            self.connection.close()
+            self.process = None
+
+
+def _serve(connection, function):
+    os.setpgrp()  # so that what it starts (Rscript) ends with it
+    while True:
+        try:
+            args, kwargs = connection.recv()
+        except (EOFError, KeyboardInterrupt):
+            return
+        try:
+            connection.send(("value", function(*args, **kwargs)))
+        except KeyboardInterrupt:
+            return
+        except Exception as error:
+            connection.send(("error", f"{type(error).__name__}: {error}"))
+
+
+def repeat(measure: Callable[[], float], *, least: int = 3, seconds: float = 1.0) -> list[float]:
+    """At least `least` measurements, more while they are cheap."""
+    taken: list[float] = []
+    start = time.perf_counter()
+    while len(taken) < least or (len(taken) < 20 and time.perf_counter() - start < seconds):
+        taken.append(measure())
+    return taken
+
+
+# ---------------------------------------------------------------- results kept on disk
+
+
+def recall(kind: str, **key) -> Any | None:
+    path = _record(kind, key)
+    return json.loads(path.read_text())["value"] if path.exists() else None
+
+
+def remember(value: Any, kind: str, **key) -> None:
+    path = _record(kind, key)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.with_suffix(".part").write_text(json.dumps({"key": key, "value": value}))
+    path.with_suffix(".part").replace(path)
+
+
+def _record(kind: str, key: dict) -> Path:
+    digest = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:16]
+    return CACHE / kind / f"{digest}.json"
