@@ -1,0 +1,124 @@
+"""The demo's pictures: path, cross-validation curve, reliability, and the decision surface."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from clearning.datasets import simulation_probability
+from clearning.demo.contest import KERNEL, LINEAR, SVM, Contest
+from clearning.display import CVDisplay, PathDisplay, ReliabilityDisplay
+from clearning.display._style import COLOURS, tidy
+
+_LEVELS = (0.1, 0.25, 0.5, 0.75, 0.9)
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture on disk and what it shows."""
+
+    path: Path
+    caption: str
+
+
+def draw(contest: Contest, folder: Path) -> list[Picture]:
+    """Draw what there is to see of a contest that has been run."""
+    if contest.simulation is None:
+        drawings = {
+            "path": (_path(contest), _PATH),
+            "cross-validation": (_curve(contest, LINEAR), _CURVE),
+            "reliability": (_reliability(contest), _RELIABILITY),
+        }
+    else:
+        drawings = {
+            "surface": (_surface(contest), _SURFACE),
+            "kernel-cross-validation": (_curve(contest, KERNEL), _KERNEL_CURVE),
+            "simulation-reliability": (_reliability(contest), _RELIABILITY),
+        }
+    return [
+        _save(figure, folder / f"{name}.png", text) for name, (figure, text) in drawings.items()
+    ]
+
+
+def _save(figure: Figure, path: Path, caption: str) -> Picture:
+    figure.savefig(path, dpi=140, facecolor="white")
+    plt.close(figure)
+    return Picture(path, caption)
+
+
+def _path(contest: Contest) -> Figure:
+    model = contest.methods[LINEAR][-1]
+    display = PathDisplay.from_estimator(model, feature_names=contest.feature_names)
+    return display.figure_
+
+
+def _curve(contest: Contest, method: str) -> Figure:
+    return CVDisplay.from_estimator(contest.methods[method][-1]).figure_
+
+
+def _reliability(contest: Contest) -> Figure:
+    return ReliabilityDisplay.from_predictions(contest.y_test, contest.probabilities).figure_
+
+
+def _surface(contest: Contest) -> Figure:
+    """The truth beside what kernel C-learning and the calibrated SVM make of it."""
+    kernel, svm = contest.methods[KERNEL], contest.methods[SVM]
+    x1, x2 = np.meshgrid(np.linspace(0, 2 * np.pi, 241), np.linspace(-2.4, 2.4, 241))
+    grid = np.column_stack([x1.ravel(), x2.ravel()])
+    probabilities = {
+        "The truth": simulation_probability(contest.simulation or 2, grid),
+        KERNEL: kernel.predict_proba(grid)[:, 1],
+        SVM: svm.predict_proba(grid)[:, 1],
+    }
+    figure, axes = plt.subplots(
+        1, 3, figsize=(12.6, 4.1), sharex=True, sharey=True, layout="constrained"
+    )
+    for ax, (title, eta) in zip(axes, probabilities.items()):
+        shading = _probability_contours(ax, x1, x2, eta.reshape(x1.shape))
+        for sign, colour in ((1, COLOURS[0]), (-1, COLOURS[1])):
+            points = contest.X[contest.y == sign]
+            ax.scatter(*points.T, s=5, color=colour, alpha=0.55, linewidths=0)
+        ax.set(title=title, xlabel="$x_1$")
+        tidy(ax)
+    vectors = kernel[0].inverse_transform(kernel[-1].support_vectors_)
+    axes[1].scatter(
+        *vectors.T, s=42, facecolors="none", edgecolors="black", linewidths=0.9, label="support"
+    )
+    axes[1].set_title(f"{KERNEL}: {len(vectors)} support vectors (circles)")
+    axes[0].set_ylabel("$x_2$")
+    figure.colorbar(shading, ax=axes, label="probability of the positive class", pad=0.01)
+    return figure
+
+
+def _probability_contours(ax: Any, x1: NDArray, x2: NDArray, eta: NDArray) -> Any:
+    shading = ax.pcolormesh(
+        x1, x2, eta, cmap="RdBu", vmin=0, vmax=1, alpha=0.35, shading="gouraud", rasterized=True
+    )
+    lines = ax.contour(x1, x2, eta, levels=_LEVELS, colors="#333333", linewidths=(0.7, 0.7, 1.6))
+    ax.clabel(lines, fmt="%g", fontsize=8)
+    return shading
+
+
+_PATH = (
+    "The regularisation path of linear C-learning: from a strong penalty, where every coefficient "
+    "is exactly zero, to a weak one. The line marks the penalty that cross-validation chose."
+)
+_CURVE = "Log-loss in cross-validation along the path of linear C-learning, with standard errors."
+_KERNEL_CURVE = (
+    "Log-loss in cross-validation along the path of kernel C-learning, with standard errors."
+)
+_RELIABILITY = (
+    "Reliability on the test samples: how often the positive class occurred where a method gave it "
+    "that probability. A method that says what it knows lies on the diagonal."
+)
+_SURFACE = (
+    "Probability contours: the truth, kernel C-learning with its own probabilities, and an SVM "
+    "with Platt's sigmoid fitted afterwards. The waves touch near x₁ = 3π/2, and only there is the "
+    "truth uncertain."
+)
