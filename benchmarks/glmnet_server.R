@@ -26,10 +26,16 @@ load_problem <- function(folder) {
   cat("ok", "\n")
 }
 
+now <- if (Sys.getenv("BENCH_CLOCK") == "cpu") {
+  function() sum(proc.time()[c("user.self", "sys.self")])
+} else {
+  function() as.numeric(Sys.time())
+}
+
 seconds_of <- function(expression) {
-  start <- Sys.time()
+  start <- now()
   force(expression)
-  as.numeric(difftime(Sys.time(), start, units = "secs"))
+  now() - start
 }
 
 fit_path <- function(l1_ratio, thresh, intercept, folder) {

@@ -26,6 +26,10 @@ from workloads import Workload
 if "CLEARNING_SITE" in os.environ:
     site.addsitedir(os.environ["CLEARNING_SITE"])
 
+# On a busy machine the processor's time is steadier than the wall's; results are the wall's.
+CLOCK = os.environ.get("BENCH_CLOCK", "wall")
+clock = {"wall": time.perf_counter, "cpu": time.process_time}[CLOCK]
+
 
 @dataclass
 class Solution:
@@ -71,9 +75,9 @@ class Peer:
             raise Unsupported("no elastic net")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            start = time.perf_counter()
+            start = clock()
             coefs, intercepts = self.solve(alphas, l1_ratio, tol, intercept)
-            return Solution(coefs, intercepts, time.perf_counter() - start)
+            return Solution(coefs, intercepts, clock() - start)
 
     def solve(self, alphas, l1_ratio, tol, intercept):
         raise NotImplementedError
@@ -251,9 +255,9 @@ class Liblinear(Peer):
     """Cold fits, one a penalty. It penalises the intercept: a large scaling makes that small."""
 
     name, package, label = "liblinear", "scikit-learn", "LIBLINEAR"
-    tolerances = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
+    tolerances = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7)
     elastic_net = False
-    INTERCEPT_SCALING = 1e3
+    INTERCEPT_SCALING = 1e4
 
     def prepare(self, workload):
         super().prepare(workload)
@@ -364,6 +368,7 @@ class GlmnetR(Peer):
             self.process = None
 
 
+OURS = Clearning.name
 PEERS = {
     peer.name: peer
     for peer in (GlmnetR, Adelie, PythonGlmnet, Skglm, Celer, Liblinear, ScikitLearn, Clearning)

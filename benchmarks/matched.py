@@ -1,0 +1,285 @@
+"""Seconds at matched accuracy: every solver gets the same problem and the loosest tolerance of its
+ladder whose worst point is within 1e-6 (relative) of the best objective known."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+import runner
+from objective import (
+    logistic_bounds,
+    logistic_objectives,
+    path_penalties,
+    path_scores,
+    worst_suboptimality,
+)
+from peers import CLOCK, OURS, PEERS, Peer, Unavailable
+from report import note, number
+from workloads import Workload, load
+
+TARGET = 1e-6
+REFERENCE_TOLERANCES = {OURS: 1e-11, "adelie": 1e-15, "glmnet-r": 1e-15}
+REFERENCE_GAP = 3e-7
+REFERENCE_LIMIT = 300.0
+START = 45.0  # seconds a worker may need for imports, data and compiling
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A workload, its penalty, and "path" (100 penalties) or "single" (a tenth of the largest)."""
+
+    workload: str
+    l1_ratio: float
+    grid: str = "path"
+    intercept: bool = True
+
+    def alphas(self, workload: Workload) -> np.ndarray:
+        path = workload.alphas(self.l1_ratio)
+        return path if self.grid == "path" else path[:1] / 10.0
+
+
+# ---------------------------------------------------------------- inside the worker
+
+_load = lru_cache(maxsize=1)(load)
+_held: dict[str, tuple[str, Peer]] = {}
+
+
+def prepared(peer: str, name: str, threads: int) -> tuple[Peer, Workload]:
+    """The solver's adapter, holding this workload's data."""
+    workload = _load(name)
+    if peer not in _held or _held[peer][0] != name:
+        if peer in _held:
+            _held.pop(peer)[1].close()
+        solver = PEERS[peer](threads)
+        solver.prepare(workload)
+        _held[peer] = (name, solver)
+    return _held[peer][1], workload
+
+
+def solve(peer: str, problem: Problem, tol: float, repeats: int, threads: int) -> dict:
+    """Times one solver at one tolerance and values what it found."""
+    solver, workload = prepared(peer, problem.workload, threads)
+    alphas, l1_ratio = problem.alphas(workload), problem.l1_ratio
+    solution = solver.path(alphas, l1_ratio, tol, intercept=problem.intercept)
+    seconds = [solution.seconds]
+    while len(seconds) < repeats or (repeats > 1 and sum(seconds) < 0.5 and len(seconds) < 20):
+        seconds.append(solver.path(alphas, l1_ratio, tol, intercept=problem.intercept).seconds)
+    complete = len(solution.intercepts) == len(alphas)
+    alphas = alphas[: len(solution.intercepts)]
+    scores = path_scores(workload.X, solution.coefs, solution.intercepts)
+    penalties = path_penalties(solution.coefs, alphas, l1_ratio)
+    bounds = logistic_bounds(
+        workload.X, scores, workload.signs, alphas, l1_ratio, intercept=problem.intercept
+    )
+    return {
+        "seconds": seconds,
+        "complete": complete,
+        "objectives": logistic_objectives(scores, workload.signs, penalties).tolist(),
+        "bounds": bounds.tolist(),
+        "nonzeros": int((abs(solution.coefs) > 0).sum(axis=1).max()),
+    }
+
+
+def first_call(peer: str, threads: int) -> float:
+    """Seconds by which the first call on a small dense problem exceeds the second."""
+    solver, small = PEERS[peer](threads), load("40x30")
+    solver.prepare(small)
+    alphas = small.alphas(1.0, n_alphas=3)
+    first, second = (solver.path(alphas, 1.0, 1e-4).seconds for _ in range(2))
+    return first - second
+
+
+# ---------------------------------------------------------------- outside
+
+
+class Reference:
+    """Best objective per penalty that any solver reached, and the best lower bound, on disk."""
+
+    def __init__(self, problem: Problem):
+        self.key = asdict(problem)
+        stored = runner.recall("reference", **self.key)
+        self.objectives = np.array(stored["objectives"]) if stored else None
+        self.bounds = np.array(stored["bounds"]) if stored else None
+        self.solvers = set(stored["solvers"]) if stored else set()
+
+    def absorb(self, outcome: dict, solver: str | None = None) -> None:
+        """Keep what an outcome improves; named solvers are not asked again."""
+        if solver is not None:
+            self.solvers.add(solver)
+        if outcome["complete"]:
+            objectives, bounds = np.array(outcome["objectives"]), np.array(outcome["bounds"])
+            if self.objectives is not None:
+                objectives = np.fmin(objectives, self.objectives)
+                bounds = np.fmax(bounds, self.bounds)
+            self.objectives, self.bounds = objectives, bounds
+        if self.objectives is not None:
+            stored = {
+                "objectives": self.objectives.tolist(),
+                "bounds": self.bounds.tolist(),
+                "solvers": sorted(self.solvers),
+            }
+            runner.remember(stored, "reference", **self.key)
+
+    @property
+    def gap(self) -> float:
+        """No solution is better than the reference by more than this (relative)."""
+        if self.objectives is None:
+            return math.inf
+        return float(np.max((self.objectives - self.bounds) / self.objectives))
+
+    def suboptimality(self, outcome: dict) -> float:
+        if not outcome["complete"]:
+            return math.inf
+        return worst_suboptimality(outcome["objectives"], self.objectives)
+
+
+class Bench:
+    """Solvers in workers of their own and what they measured, for one number of threads."""
+
+    def __init__(self, threads: int = 1, *, reuse_peers=False, limit=120.0, repeats=3):
+        self.threads, self.reuse_peers = threads, reuse_peers
+        self.limit, self.repeats = limit, repeats
+        self.versions: dict[str, str] = {}
+        self.missing: dict[str, str] = {}
+        self.workers: dict[str, runner.Worker] = {}
+
+    def available(self, peer: str) -> bool:
+        if peer not in self.versions and peer not in self.missing:
+            try:
+                self.versions[peer] = PEERS[peer].version()
+            except Unavailable as error:
+                self.missing[peer] = str(error)
+        return peer in self.versions
+
+    def ask(self, peer: str, problem: Problem, tol: float, repeats: int, *, limit: float) -> dict:
+        worker = self.workers.get(peer)
+        if worker is None:
+            worker = self.workers[peer] = runner.Worker(solve, threads=self.threads)
+        if worker.process is None and PEERS[peer].compiles:
+            self._compile(worker, peer)
+        note(f"{problem.workload} ({problem.grid}, {problem.l1_ratio:g}): {peer} at {tol:g}")
+        return worker(peer, problem, tol, repeats, self.threads, limit=limit)
+
+    def _compile(self, worker: runner.Worker, peer: str) -> None:
+        """Small problems of every kind, so that nothing is left to compile under the clock."""
+        note(f"{peer} compiles")
+        for name in ("40x30", "sparse200x300"):
+            for l1_ratio in (1.0, 0.5):
+                small = Problem(name, l1_ratio, "single")
+                worker(peer, small, 1e-4, 1, self.threads, limit=REFERENCE_LIMIT)
+
+    def reference(self, problem: Problem) -> Reference:
+        reference = Reference(problem)
+        for peer, tol in REFERENCE_TOLERANCES.items():
+            if reference.gap < REFERENCE_GAP:
+                break
+            if peer in reference.solvers or not self.available(peer):
+                continue
+            try:
+                outcome = self.ask(peer, problem, tol, 1, limit=REFERENCE_LIMIT)
+            except (runner.TimedOut, runner.Failed) as error:
+                note(f"no reference by {peer}: {error}")
+                continue
+            reference.absorb(outcome, peer)
+        return reference
+
+    def outcomes(self, problem: Problem, peers: list[str]) -> dict[str, dict]:
+        """One outcome a peer that is installed; slow ones are cut off at 20 times the fastest."""
+        found: dict[str, dict] = {}
+        for peer in peers:
+            if self.available(peer):
+                fastest = min((o["seconds"] for o in found.values() if accurate(o)), default=1e9)
+                limit = min(self.limit, max(10.0, 20.0 * fastest))
+                found[peer] = self.accepted(peer, problem, limit)
+        note("")
+        return found
+
+    def accepted(self, peer: str, problem: Problem, limit: float) -> dict:
+        """The outcome at the loosest tolerance that reaches the target, else the best one."""
+        key = {"peer": peer, "version": self.versions[peer], "threads": self.threads}
+        key |= {"clock": CLOCK, **asdict(problem)}
+        if self.reuse_peers and peer != OURS:
+            stored = runner.recall("matched", **key)
+            if stored is not None:
+                return stored
+        if problem.l1_ratio != 1.0 and not PEERS[peer].elastic_net:
+            return {"failure": "no elastic net"}
+        problem = replace(problem, intercept=PEERS[peer].fits_intercept)
+        outcome = self._climb(peer, problem, limit)
+        runner.remember(outcome, "matched", **key)
+        return outcome
+
+    def _climb(self, peer: str, problem: Problem, limit: float) -> dict:
+        reference = self.reference(problem)
+        best: dict = {}
+        for tol in PEERS[peer].tolerances:
+            try:
+                outcome = self.ask(peer, problem, tol, 1, limit=limit + START)
+            except runner.TimedOut:
+                return best or {"failure": f"over {limit:.0f} s"}
+            except runner.Failed as error:
+                return best or {"failure": str(error)}
+            reference.absorb(outcome)
+            reached, seconds = reference.suboptimality(outcome), outcome["seconds"][0]
+            if not best or reached < best["suboptimality"]:
+                best = {"tol": tol, "seconds": seconds, "suboptimality": reached}
+                best["nonzeros"] = outcome["nonzeros"]
+            if reached <= TARGET:
+                return self._repeated(best, peer, problem)
+            if seconds > limit:
+                break
+        return best
+
+    def _repeated(self, best: dict, peer: str, problem: Problem) -> dict:
+        if best["seconds"] > 20.0:
+            return best
+        outcome = self.ask(peer, problem, best["tol"], self.repeats, limit=REFERENCE_LIMIT)
+        return {**best, "seconds": min(best["seconds"], *outcome["seconds"])}
+
+    def compile_seconds(self, peer: str) -> float:
+        """In a fresh process, as a user's first call is."""
+        worker = runner.Worker(first_call, threads=self.threads)
+        seconds = worker(peer, self.threads, limit=300.0)
+        worker.close()
+        return seconds
+
+    def close(self) -> None:
+        for worker in self.workers.values():
+            worker.close()
+
+
+def accurate(outcome: dict) -> bool:
+    return outcome.get("suboptimality", math.inf) <= TARGET
+
+
+def cell(outcome: dict | None) -> str:
+    """Seconds and the suboptimality reached; in brackets what misses the target."""
+    if outcome is None:
+        return "missing"
+    if "failure" in outcome:
+        return outcome["failure"]
+    if math.isinf(outcome["suboptimality"]):
+        return f"[{number(outcome['seconds'])}, stopped early]"
+    text = f"{number(outcome['seconds'])} ({outcome['suboptimality']:.0e})"
+    return text if accurate(outcome) else f"[{text}]"
+
+
+def fastest_rival(outcomes: dict[str, dict]) -> str | None:
+    """The fastest accurate peer that solves the same problem (with an intercept)."""
+    rivals = {
+        peer: outcome["seconds"]
+        for peer, outcome in outcomes.items()
+        if peer != OURS and accurate(outcome) and PEERS[peer].fits_intercept
+    }
+    return min(rivals, key=rivals.__getitem__) if rivals else None
+
+
+def ratio(outcomes: dict[str, dict]) -> float | None:
+    """Our seconds over the fastest rival's, where both are accurate."""
+    rival, ours = fastest_rival(outcomes), outcomes.get(OURS)
+    if rival is None or ours is None or not accurate(ours):
+        return None
+    return ours["seconds"] / outcomes[rival]["seconds"]
