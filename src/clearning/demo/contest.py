@@ -157,12 +157,17 @@ def methods(quick: bool) -> dict[str, BaseEstimator]:
 
 def kept(model: Any, n_samples: int) -> str:
     """How many features or support vectors a fitted pipeline needs to predict."""
+    coef = getattr(model[-1], "coef_", None)
+    if coef is not None:
+        return f"{np.count_nonzero(coef)} of {coef.size} features"
+    return f"{n_vectors(model)} of {n_samples} vectors"
+
+
+def n_vectors(model: Any) -> int:
+    """Number of support vectors of a fitted pipeline, calibrated or not."""
     final = model[-1]
-    if hasattr(final, "coef_"):
-        return f"{np.count_nonzero(final.coef_)} of {final.coef_.size} features"
     if hasattr(final, "calibrated_classifiers_"):
         final = final.calibrated_classifiers_[0].estimator
     elif hasattr(final, "estimator_"):
         final = final.estimator_
-    final = getattr(final, "best_estimator_", final)
-    return f"{final.n_support_.sum()} of {n_samples} vectors"
+    return int(getattr(final, "best_estimator_", final).n_support_.sum())

@@ -8,15 +8,18 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from clearning.datasets import simulation_probability
-from clearning.demo.contest import KERNEL, LINEAR, SVM, Contest
+from clearning.demo.contest import KERNEL, LINEAR, SVM, Contest, n_vectors
 from clearning.display import CVDisplay, PathDisplay, ReliabilityDisplay
-from clearning.display._style import COLOURS, tidy
+from clearning.display._style import COLOURS
 
-_LEVELS = (0.1, 0.25, 0.5, 0.75, 0.9)
+_LEVELS = (0.1, 0.5, 0.9)
+# Orange to blue, halfway to white, so that the samples stand out.
+_PALE = LinearSegmentedColormap.from_list("pale", ["#efb48c", "#ffffff", "#8cbedc"])
 
 
 @dataclass(frozen=True)
@@ -69,39 +72,38 @@ def _reliability(contest: Contest) -> Figure:
 def _surface(contest: Contest) -> Figure:
     """The truth beside what kernel C-learning and the calibrated SVM make of it."""
     kernel, svm = contest.methods[KERNEL], contest.methods[SVM]
-    x1, x2 = np.meshgrid(np.linspace(0, 2 * np.pi, 241), np.linspace(-2.4, 2.4, 241))
+    x1, x2 = np.meshgrid(np.linspace(0, 2 * np.pi, 301), np.linspace(-2.4, 2.4, 301))
     grid = np.column_stack([x1.ravel(), x2.ravel()])
+    vectors = kernel[0].inverse_transform(kernel[-1].support_vectors_)
     probabilities = {
         "The truth": simulation_probability(contest.simulation or 2, grid),
-        KERNEL: kernel.predict_proba(grid)[:, 1],
-        SVM: svm.predict_proba(grid)[:, 1],
+        f"{KERNEL}: {len(vectors)} support vectors": kernel.predict_proba(grid)[:, 1],
+        f"{SVM}: {n_vectors(svm)} support vectors": svm.predict_proba(grid)[:, 1],
     }
     figure, axes = plt.subplots(
         1, 3, figsize=(12.6, 4.1), sharex=True, sharey=True, layout="constrained"
     )
     for ax, (title, eta) in zip(axes, probabilities.items()):
-        shading = _probability_contours(ax, x1, x2, eta.reshape(x1.shape))
+        # The true contours run into one another: labels there would only hide them.
+        shading = _contours(ax, x1, x2, eta.reshape(x1.shape), labels=ax is not axes[0])
         for sign, colour in ((1, COLOURS[0]), (-1, COLOURS[1])):
             points = contest.X[contest.y == sign]
-            ax.scatter(*points.T, s=5, color=colour, alpha=0.55, linewidths=0)
+            ax.scatter(*points.T, s=6, color=colour, linewidths=0)
         ax.set(title=title, xlabel="$x_1$")
-        tidy(ax)
-    vectors = kernel[0].inverse_transform(kernel[-1].support_vectors_)
-    axes[1].scatter(
-        *vectors.T, s=42, facecolors="none", edgecolors="black", linewidths=0.9, label="support"
-    )
-    axes[1].set_title(f"{KERNEL}: {len(vectors)} support vectors (circles)")
+    axes[1].scatter(*vectors.T, s=46, facecolors="none", edgecolors="black", linewidths=1.0)
     axes[0].set_ylabel("$x_2$")
     figure.colorbar(shading, ax=axes, label="probability of the positive class", pad=0.01)
     return figure
 
 
-def _probability_contours(ax: Any, x1: NDArray, x2: NDArray, eta: NDArray) -> Any:
-    shading = ax.pcolormesh(
-        x1, x2, eta, cmap="RdBu", vmin=0, vmax=1, alpha=0.35, shading="gouraud", rasterized=True
+def _contours(ax: Any, x1: NDArray, x2: NDArray, eta: NDArray, *, labels: bool) -> Any:
+    extent = (x1.min(), x1.max(), x2.min(), x2.max())
+    shading = ax.imshow(
+        eta, extent=extent, origin="lower", aspect="auto", cmap=_PALE, vmin=0, vmax=1
     )
-    lines = ax.contour(x1, x2, eta, levels=_LEVELS, colors="#333333", linewidths=(0.7, 0.7, 1.6))
-    ax.clabel(lines, fmt="%g", fontsize=8)
+    lines = ax.contour(x1, x2, eta, levels=_LEVELS, colors="#333333", linewidths=(0.8, 1.6, 0.8))
+    if labels:
+        ax.clabel(lines, fmt="%g", fontsize=8)
     return shading
 
 
