@@ -148,7 +148,7 @@ class Coherence(Loss):
     Notes
     -----
     With t = (u − z)/ρ and s = σ(t): gradient −s, second derivative s(1−s)/ρ, conjugate
-    φ*(−s) = −u s − ρ H(s) on [0, 1]. Equation (3) and Theorem 7 of Zhang, Dai and Jordan (2012).
+    φ*(−s) = −u s − ρ H(s) on [0, 1]. Equations (7), (9) and (10) of Zhang, Dai and Jordan (2012).
 
     Examples
     --------
@@ -248,7 +248,7 @@ class CLoss(Coherence):
 
     Notes
     -----
-    Equation (4) of Zhang, Dai and Jordan (2012). Link and inverse link are those of `Coherence`.
+    Equation (8) of Zhang, Dai and Jordan (2012). Link and inverse link are those of `Coherence`.
     """
 
     name: ClassVar[str] = "coherence"
