@@ -63,7 +63,7 @@ class Kernel:
     def gram(self, X) -> np.ndarray:
         """Return the exactly symmetric kernel matrix among the rows of X."""
         if self.precomputed:
-            return X
+            return X if X.flags.forc else np.ascontiguousarray(X)
         K = np.empty((X.shape[0], X.shape[0]), dtype=self.dtype)
         _fill_symmetric(K, self._block_function(X, X))
         if self.name in ("rbf", "laplacian"):

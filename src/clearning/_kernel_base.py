@@ -1,0 +1,217 @@
+"""What the kernel classifiers share: checked inputs, support vectors, and scores from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from clearning._base import MarginClassifierMixin, Target, check_offset, check_target
+from clearning._expansion import Expansion
+from clearning.kernels import GAMMA_RULES, KERNELS, Kernel, kernel_width
+from clearning.losses import Loss
+from clearning.path import RegularizationPath, kernel_clearning_path
+
+KERNEL_CONSTRAINTS: dict[str, list[Any]] = {
+    "kernel": [StrOptions(set(KERNELS)), callable],
+    "gamma": [StrOptions(set(GAMMA_RULES)), Interval(Real, 0, None, closed="neither")],
+    "degree": [Interval(Real, 1, None, closed="left")],
+    "coef0": [Interval(Real, None, None, closed="neither")],
+    "kernel_params": [dict, None],
+    "n_landmarks": [Interval(Integral, 1, None, closed="left"), None],
+    "dtype": [StrOptions({"float64", "float32"})],
+    "random_state": ["random_state"],
+}
+WITH_GAMMA = ("rbf", "laplacian", "polynomial", "poly", "sigmoid")
+
+
+@dataclass(frozen=True)
+class TrainingSet:
+    """The samples that count: those whose weight is not zero.
+
+    A sample without weight must not lend its kernel function to the others either, so that leaving
+    it out and giving it no weight are the same.
+    """
+
+    X: Any
+    target: Target
+    sample_weight: NDArray[np.float64] | None
+    rows: NDArray[np.intp]
+    n_samples: int
+
+
+class BaseKernelClassifier(MarginClassifierMixin, BaseEstimator):
+    """Score f(x) = α + Σ_j β_j k(x_j, x), with β non-zero at the support vectors only."""
+
+    kernel: Any
+    degree: Any
+    coef0: Any
+    kernel_params: Any
+    n_landmarks: Any
+    dtype: str
+    random_state: Any
+    fit_intercept: bool
+    class_weight: Any
+    tol: float
+    max_iter: int
+    support_vectors_: Any
+
+    def _check(self, X, y, sample_weight, offset) -> tuple[Any, NDArray[Any], Target]:
+        """Check everything that is given to fit."""
+        X, y = self._validate(X, y)
+        target = check_target(
+            X, y, sample_weight=sample_weight, class_weight=self.class_weight, offset=offset
+        )
+        if self.kernel == "precomputed" and X.shape[1] != X.shape[0]:
+            raise ValueError(
+                "X must be a square kernel matrix with kernel='precomputed', got shape "
+                f"{X.shape}: X.shape[0] should be equal to X.shape[1]."
+            )
+        return X, y, target
+
+    def _training_set(self, X, target: Target, sample_weight) -> TrainingSet:
+        """Leave out samples of no weight."""
+        n_samples = X.shape[0]
+        rows = np.arange(n_samples)
+        if target.weight is not None and not target.weight.all():
+            rows = np.flatnonzero(target.weight)
+            X = X[np.ix_(rows, rows)] if self.kernel == "precomputed" else X[rows]
+            target = target_rows(target, rows)
+        if self.n_landmarks is not None and self.n_landmarks > len(rows):
+            raise ValueError(
+                f"n_landmarks must lie between 1 and the number of samples ({len(rows)}), "
+                f"got {self.n_landmarks}."
+            )
+        if sample_weight is None or isinstance(sample_weight, Real):
+            weight = None
+        else:
+            weight = np.asarray(sample_weight, dtype=float)[rows]
+        return TrainingSet(X, target, weight, rows, n_samples)
+
+    def _validate(self, X, y="no_validation", reset=True):
+        precomputed = self.kernel == "precomputed"
+        return validate_data(
+            self,
+            X,
+            y,
+            accept_sparse=False if precomputed or callable(self.kernel) else "csr",
+            dtype=self.dtype if precomputed else np.float64,
+            reset=reset,
+        )
+
+    def _resolve_kernel(self, training: TrainingSet, gamma) -> Kernel:
+        if self.kernel in WITH_GAMMA:
+            gamma = kernel_width(gamma, training.X, training.target.signs, training.sample_weight)
+        else:
+            gamma = np.nan
+        return Kernel(
+            self.kernel, gamma, self.degree, self.coef0, self.kernel_params or {}, self.dtype
+        )
+
+    def _path(
+        self, expansion: Expansion, target: Target, loss: Loss, **options: Any
+    ) -> RegularizationPath:
+        """Run the path solver on an expansion."""
+        return kernel_clearning_path(
+            expansion.K,
+            target.signs,
+            penalty_kernel=expansion.penalty_kernel,
+            loss=loss,
+            sample_weight=target.weight,
+            offset=target.offset,
+            fit_intercept=self.fit_intercept,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            **options,
+        )
+
+    def _take(
+        self,
+        training: TrainingSet,
+        kernel: Kernel,
+        expansion: Expansion,
+        path: RegularizationPath,
+        index: int,
+    ) -> None:
+        """Set the fitted attributes from one point of a path; support vectors by class, as SVC."""
+        coef, centres = path.coefs[index], expansion.centres
+        positive = training.target.signs[centres] > 0
+        order = np.argsort(positive, kind="stable")
+        order = order[coef[order] != 0]
+        n_positive = np.count_nonzero(positive[order])
+        self.classes_ = training.target.classes
+        self.kernel_ = replace(kernel, dtype="float64")
+        self.gamma_ = kernel.gamma
+        self.support_ = training.rows[centres[order]].astype(np.int32)
+        self.n_support_ = np.array([len(order) - n_positive, n_positive], dtype=np.int32)
+        self.support_vectors_ = np.empty((0, 0))
+        if not kernel.precomputed:
+            self.support_vectors_ = training.X[centres[order]]
+        self.dual_coef_ = coef[order][None, :]
+        self.intercept_ = path.intercepts[index : index + 1].copy()
+        self.shape_fit_ = (training.n_samples, self.n_features_in_)
+        self.landmarks_ = None if self.n_landmarks is None else training.rows[centres]
+        self.objective_ = float(path.objectives[index])
+        self.dual_gap_ = float(path.dual_gaps[index])
+        self.n_iter_ = int(path.n_iters[index])
+
+    def decision_function(self, X: Any, offset: ArrayLike | None = None) -> NDArray[Any]:
+        """Return the score f(x) of each sample, from the support vectors alone.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The samples, or, for a precomputed kernel, the kernel matrix between them and the
+            training samples.
+        offset : array-like of shape (n_samples,), default=None
+            Added to the scores.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,)
+            Positive for ``classes_[1]``.
+        """
+        check_is_fitted(self)
+        X = self._validate(X, reset=False)
+        coef = self.dual_coef_[0]
+        if self.kernel_.precomputed:
+            scores = X @ self._full_coef().astype(X.dtype, copy=False)
+        elif len(coef) == 0:
+            scores = np.zeros(X.shape[0])
+        else:
+            support_vectors = self.support_vectors_
+            if sparse.issparse(support_vectors) and not sparse.issparse(X):
+                support_vectors = support_vectors.toarray()
+            scores = self.kernel_.score(X, support_vectors, coef)
+        scores = scores + self.intercept_[0]
+        return scores if offset is None else scores + check_offset(X, offset)
+
+    def _full_coef(self) -> NDArray[np.float64]:
+        """Return one coefficient per training sample, zeros included."""
+        coef = np.zeros(self.shape_fit_[0])
+        coef[self.support_] = self.dual_coef_[0]
+        return coef
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        tags.input_tags.sparse = self.kernel != "precomputed" and not callable(self.kernel)
+        return tags
+
+
+def target_rows(target: Target, rows: NDArray[np.intp]) -> Target:
+    """Return the target of some of the samples."""
+
+    def take(values):
+        return None if values is None else values[rows]
+
+    return replace(
+        target, signs=target.signs[rows], weight=take(target.weight), offset=take(target.offset)
+    )

@@ -1,0 +1,220 @@
+"""The kernel classifiers: one penalty given, or the best of many by cross-validation."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from numpy.typing import ArrayLike
+from sklearn.base import _fit_context
+
+from clearning._base import COMMON_CONSTRAINTS, SINGLE_FIT_CONSTRAINTS
+from clearning._expansion import Expansion, expand
+from clearning._kernel_base import KERNEL_CONSTRAINTS, BaseKernelClassifier, TrainingSet
+from clearning._kernel_cv import KernelCLearningClassifierCV
+from clearning.losses import make_loss
+
+__all__ = ["KernelCLearningClassifier", "KernelCLearningClassifierCV"]
+
+
+class KernelCLearningClassifier(BaseKernelClassifier):
+    r"""Sparse kernel classifier with class probabilities and a certificate.
+
+    The score f(x) = α + Σ_j β_j k(x_j, x) minimises
+
+    .. math:: \frac1n \sum_i w_i\,\varphi(y_i f(x_i))
+              + \gamma\Big[\frac{1-\omega}{2}\,\beta^\top K\beta + \omega\|\beta\|_1\Big],
+
+    with γ = ``alpha`` and ω = ``l1_ratio``: the kernel expansion of Zhang, Dai and Jordan (2012,
+    Section 4). The ℓ₁ part leaves few support vectors; the quadratic part is the norm of f in the
+    kernel's space. Probabilities are the loss's own inverse link of the score.
+
+    Parameters
+    ----------
+    kernel : {"rbf", "laplacian", "polynomial", "poly", "linear", "sigmoid", "precomputed"} or \
+            callable, default="rbf"
+        A callable takes two rows and returns a number. With ``"precomputed"``, X is the kernel
+        matrix. Matrices that are not positive semidefinite are refused.
+    gamma : {"median", "mean", "scale"} or float, default="median"
+        Width of the kernel, as in exp(−gamma‖x−x'‖²). ``"median"`` is 1/σ² with σ the median
+        distance between the classes, ``"mean"`` the same with the mean distance among the
+        samples, ``"scale"`` 1/(n_features·Var X).
+    degree : float, default=3
+        Degree of the polynomial kernel.
+    coef0 : float, default=0.0
+        Constant of the polynomial and sigmoid kernels.
+    kernel_params : dict, default=None
+        Keyword arguments for a callable kernel.
+    n_landmarks : int, default=None
+        Expand in so many well-chosen training samples instead of all; memory is then
+        O(n_samples·n_landmarks), and the certificate is that of the reduced problem.
+    loss : {"coherence", "logistic", "huberized_hinge", "squared_hinge", "hinge"} or Loss, \
+            default="coherence"
+        ``"coherence"`` is the C-loss. The hinge-like losses have no probabilities.
+    rho, u : float, default=1.0
+        Temperature and margin of the C-loss.
+    delta : float, default=2.0
+        Width of the huberised hinge's quadratic part.
+    alpha : float, default=0.01
+        Strength of the penalty.
+    l1_ratio : float, default=0.5
+        Share of the ℓ₁ norm in the penalty, from 0 (all samples support) to 1.
+    fit_intercept : bool, default=True
+        Whether to fit α, which is never penalised.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, which multiply the samples'.
+    dtype : {"float64", "float32"}, default="float64"
+        Precision in which the kernel matrix is kept for the fit.
+    tol : float, default=1e-6
+        The duality gap to reach, relative to the objective of the intercept alone.
+    max_iter : int, default=10000
+        Largest number of iterations.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the choice of landmarks.
+    warm_start : bool, default=False
+        Start from the coefficients of the last fit, if it had as many samples.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The class labels.
+    support_ : ndarray of shape (n_SV,)
+        Indices of the support vectors among the training samples, those of the first class first.
+    support_vectors_ : ndarray or sparse matrix of shape (n_SV, n_features)
+        The support vectors; empty for a precomputed kernel.
+    n_support_ : ndarray of shape (2,)
+        Number of support vectors of each class.
+    dual_coef_ : ndarray of shape (1, n_SV)
+        Coefficients β of the support vectors; of either sign in either class.
+    intercept_ : ndarray of shape (1,)
+        α.
+    gamma_ : float
+        The width used; nan for a kernel without one.
+    landmarks_ : ndarray of shape (at most n_landmarks,) or None
+        Indices of the landmarks.
+    objective_ : float
+        Value of the minimised objective.
+    dual_gap_ : float
+        Duality gap: ``objective_`` is at most so much above the minimum.
+    n_iter_ : int
+        Number of iterations.
+    loss_ : Loss
+        The loss.
+    n_features_in_ : int
+        Number of features seen during fit.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features, where X had some.
+
+    See Also
+    --------
+    KernelCLearningClassifierCV : Chooses the penalty, the width and the loss's parameters.
+    CLearningClassifier : The same in the features themselves.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from clearning import KernelCLearningClassifier
+    >>> X, y = make_moons(200, noise=0.2, random_state=0)
+    >>> classifier = KernelCLearningClassifier(gamma=2.0, alpha=1e-3).fit(X, y)
+    >>> classifier.score(X, y) > 0.95
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict] = {
+        **COMMON_CONSTRAINTS,
+        **SINGLE_FIT_CONSTRAINTS,
+        **KERNEL_CONSTRAINTS,
+    }
+
+    def __init__(
+        self,
+        *,
+        kernel="rbf",
+        gamma="median",
+        degree=3,
+        coef0=0.0,
+        kernel_params=None,
+        n_landmarks=None,
+        loss="coherence",
+        rho=1.0,
+        u=1.0,
+        delta=2.0,
+        alpha=0.01,
+        l1_ratio=0.5,
+        fit_intercept=True,
+        class_weight=None,
+        dtype="float64",
+        tol=1e-6,
+        max_iter=10_000,
+        random_state=0,
+        warm_start=False,
+    ):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.n_landmarks = n_landmarks
+        self.loss = loss
+        self.rho = rho
+        self.u = u
+        self.delta = delta
+        self.alpha = alpha
+        self.l1_ratio = l1_ratio
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.dtype = dtype
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.warm_start = warm_start
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        offset: ArrayLike | None = None,
+    ) -> KernelCLearningClassifier:
+        """Fit the classifier.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The samples, or their kernel matrix if ``kernel="precomputed"``.
+        y : array-like of shape (n_samples,)
+            Labels of two classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples' losses; a weight of zero leaves a sample out.
+        offset : array-like of shape (n_samples,), default=None
+            Added to the scores in training.
+
+        Returns
+        -------
+        self : KernelCLearningClassifier
+        """
+        X, y, target = self._check(X, y, sample_weight, offset)
+        training = self._training_set(X, target, sample_weight)
+        kernel = self._resolve_kernel(training, self.gamma)
+        expansion = expand(kernel, training.X, self.n_landmarks, self.random_state)
+        loss = make_loss(self.loss, rho=self.rho, u=self.u, delta=self.delta)
+        path = self._path(
+            expansion,
+            training.target,
+            loss,
+            alphas=[self.alpha],
+            l1_ratio=self.l1_ratio,
+            **self._start(training, expansion),
+        )
+        self.loss_ = loss
+        self._take(training, kernel, expansion, path, 0)
+        return self
+
+    def _start(self, training: TrainingSet, expansion: Expansion) -> dict[str, Any]:
+        """Return the last fit's coefficients, where they fit the samples at hand."""
+        if not (self.warm_start and hasattr(self, "dual_coef_")):
+            return {}
+        if self.shape_fit_[0] != training.n_samples:
+            return {}
+        coef = self._full_coef()[training.rows[expansion.centres]]
+        return {"coef_init": coef, "intercept_init": float(self.intercept_[0])}
