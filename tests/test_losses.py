@@ -1,5 +1,6 @@
 """The losses are exact at every edge: held against mpmath's arbitrary precision."""
 
+import doctest
 import pickle
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from clearning import losses
 from clearning.losses import (
     CLoss,
     Coherence,
@@ -351,6 +353,11 @@ def test_losses_pickle_compare_and_do_not_change(loss):
     assert hash(copy) == hash(loss)
     with pytest.raises(AttributeError):
         loss.rho = 2.0
+
+
+def test_examples_in_the_docstrings():
+    assert doctest.testmod(losses).attempted > 0
+    assert doctest.testmod(losses).failed == 0
 
 
 def test_losses_import_without_matplotlib_or_pandas():
