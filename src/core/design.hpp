@@ -1,0 +1,214 @@
+// Designs: what a solver may ask of the matrix whose columns carry the coefficients.
+// Dense, sparse and kernel problems differ here and nowhere else.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "blas.hpp"
+#include "kernels.hpp"
+
+namespace clearning {
+
+using Index = std::int64_t;
+using Columns = std::vector<int>;
+using Vector = std::vector<double>;
+
+// Adds panel' * panel (rows x count, column-major) into the upper part of gram from column `first` on.
+inline void accumulate_panel(double* panel, int rows, int count, int first, double* gram, int stride) {
+  double one = 1.0;
+  char upper = 'U', transposed = 'T', plain = 'N';
+  if (first == 0) {
+    blas::dsyrk(&upper, &transposed, &count, &rows, &one, panel, &rows, &one, gram, &stride);
+    return;
+  }
+  int fresh = count - first;
+  double* right = panel + static_cast<std::size_t>(first) * rows;
+  double* target = gram + static_cast<std::size_t>(first) * stride;
+  blas::dgemm(&transposed, &plain, &count, &fresh, &rows, &one, panel, &rows, right, &rows, &one, target, &stride);
+}
+
+// Copies the part of a Gram matrix above the diagonal to below it, for columns from `first` on.
+inline void mirror(double* gram, int count, int first, int stride) {
+  for (int j = first; j < count; ++j)
+    for (int i = 0; i < j; ++i)
+      gram[static_cast<std::size_t>(i) * stride + j] = gram[static_cast<std::size_t>(j) * stride + i];
+}
+
+// Weighted Gram matrix of some columns: gram[:, first:] = X_C' diag(h) X_C[:, first:], and its mirror image.
+template <class Design>
+void weighted_gram(const Design& x, const Columns& columns, int first, const double* h, double* gram, int stride) {
+  const int count = static_cast<int>(columns.size());
+  for (int j = first; j < count; ++j)
+    std::fill_n(gram + static_cast<std::size_t>(j) * stride, count, 0.0);
+  x.add_gram(columns, first, h, gram, stride);
+  mirror(gram, count, first, stride);
+}
+
+template <class T>
+struct Dense {
+  static constexpr bool is_kernel = false;
+  static constexpr bool is_sparse = false;
+  const T* x;
+  Index n, p;
+
+  const T* column(Index j) const { return x + j * n; }
+  double entries(const Columns& columns) const { return static_cast<double>(columns.size()) * n; }
+
+  double dot(Index j, const double* v) const {
+    if constexpr (std::is_same_v<T, double>) return kernels().dot(column(j), v, n);
+    else return kernels().dot_float(column(j), v, n);
+  }
+  void axpy(Index j, double c, double* v) const {
+    if constexpr (std::is_same_v<T, double>) kernels().axpy(c, column(j), v, n);
+    else kernels().axpy_float(c, column(j), v, n);
+  }
+  void dots(const Columns& columns, const double* v, double* out) const {
+    if constexpr (std::is_same_v<T, double>) {
+      std::vector<const double*> pointers(columns.size());
+      for (std::size_t c = 0; c < columns.size(); ++c) pointers[c] = column(columns[c]);
+      kernels().dots(pointers.data(), columns.size(), v, n, out);
+    } else {
+      for (std::size_t c = 0; c < columns.size(); ++c) out[c] = dot(columns[c], v);
+    }
+  }
+  void all_dots(const double* v, double* out) const {
+    Columns everything(p);
+    for (Index j = 0; j < p; ++j) everything[j] = static_cast<int>(j);
+    dots(everything, v, out);
+  }
+  void combine(const Columns& columns, const double* coefficients, double* acc) const {
+    if constexpr (std::is_same_v<T, double>) {
+      std::vector<const double*> pointers(columns.size());
+      for (std::size_t c = 0; c < columns.size(); ++c) pointers[c] = column(columns[c]);
+      kernels().combine(pointers.data(), columns.size(), coefficients, n, acc);
+    } else {
+      for (std::size_t c = 0; c < columns.size(); ++c) axpy(columns[c], coefficients[c], acc);
+    }
+  }
+  void moments(Index j, const double* h, double& first, double& second) const {
+    if constexpr (std::is_same_v<T, double>) {
+      kernels().moments(column(j), h, n, &first, &second);
+    } else {
+      const T* xj = column(j);
+      first = second = 0.0;
+      for (Index i = 0; i < n; ++i) {
+        first += h[i] * xj[i];
+        second += h[i] * xj[i] * xj[i];
+      }
+    }
+  }
+  void axpy_weighted(Index j, double c, const double* h, double* out) const {
+    if constexpr (std::is_same_v<T, double>) {
+      kernels().axpy_weighted(c, column(j), h, out, n);
+    } else {
+      const T* xj = column(j);
+      for (Index i = 0; i < n; ++i) out[i] += c * h[i] * xj[i];
+    }
+  }
+  // Rows without curvature (common at small temperature) are left out of the product.
+  void add_gram(const Columns& columns, int first, const double* h, double* gram, int stride) const {
+    constexpr Index rows = 256;
+    const int count = static_cast<int>(columns.size());
+    std::vector<Index> picked(rows);
+    Vector root(rows), panel(static_cast<std::size_t>(rows) * count);
+    Index i = 0;
+    while (i < n) {
+      int taken = 0;
+      for (; i < n && taken < rows; ++i)
+        if (h[i] > 0.0) {
+          picked[taken] = i;
+          root[taken++] = std::sqrt(h[i]);
+        }
+      if (taken == 0) break;
+      const bool contiguous = picked[taken - 1] - picked[0] == taken - 1;
+      for (int c = 0; c < count; ++c) {
+        const T* xj = column(columns[c]);
+        double* out = panel.data() + static_cast<std::size_t>(c) * taken;
+        if (contiguous) {
+          xj += picked[0];
+          for (int r = 0; r < taken; ++r) out[r] = root[r] * xj[r];
+        } else {
+          for (int r = 0; r < taken; ++r) out[r] = root[r] * xj[picked[r]];
+        }
+      }
+      accumulate_panel(panel.data(), taken, count, first, gram, stride);
+    }
+  }
+};
+
+template <class T, class I>
+struct Sparse {
+  static constexpr bool is_kernel = false;
+  static constexpr bool is_sparse = true;
+  const T* data;
+  const I* indices;
+  const I* starts;
+  Index n, p;
+
+  double entries(const Columns& columns) const {
+    double sum = 0.0;
+    for (int j : columns) sum += static_cast<double>(starts[j + 1] - starts[j]);
+    return sum;
+  }
+  double dot(Index j, const double* v) const {
+    double even = 0.0, odd = 0.0;
+    I k = starts[j];
+    const I end = starts[j + 1];
+    for (; k + 2 <= end; k += 2) {
+      even += static_cast<double>(data[k]) * v[indices[k]];
+      odd += static_cast<double>(data[k + 1]) * v[indices[k + 1]];
+    }
+    if (k < end) even += static_cast<double>(data[k]) * v[indices[k]];
+    return even + odd;
+  }
+  void axpy(Index j, double c, double* v) const {
+    for (I k = starts[j]; k < starts[j + 1]; ++k) v[indices[k]] += c * static_cast<double>(data[k]);
+  }
+  void dots(const Columns& columns, const double* v, double* out) const {
+    for (std::size_t c = 0; c < columns.size(); ++c) out[c] = dot(columns[c], v);
+  }
+  void all_dots(const double* v, double* out) const {
+    for (Index j = 0; j < p; ++j) out[j] = dot(j, v);
+  }
+  void combine(const Columns& columns, const double* coefficients, double* acc) const {
+    for (std::size_t c = 0; c < columns.size(); ++c) axpy(columns[c], coefficients[c], acc);
+  }
+  void moments(Index j, const double* h, double& first, double& second) const {
+    first = second = 0.0;
+    for (I k = starts[j]; k < starts[j + 1]; ++k) {
+      const double x = data[k], hx = h[indices[k]] * x;
+      first += hx;
+      second += hx * x;
+    }
+  }
+  void axpy_weighted(Index j, double c, const double* h, double* out) const {
+    for (I k = starts[j]; k < starts[j + 1]; ++k) out[indices[k]] += c * h[indices[k]] * static_cast<double>(data[k]);
+  }
+  // A column is spread out, weighted, over a dense vector; the others are multiplied with it.
+  void add_gram(const Columns& columns, int first, const double* h, double* gram, int stride) const {
+    Vector spread(n, 0.0);
+    const int count = static_cast<int>(columns.size());
+    for (int c = first; c < count; ++c) {
+      const int j = columns[c];
+      for (I k = starts[j]; k < starts[j + 1]; ++k) spread[indices[k]] = h[indices[k]] * static_cast<double>(data[k]);
+      double* target = gram + static_cast<std::size_t>(c) * stride;
+      for (int l = 0; l <= c; ++l) target[l] += dot(columns[l], spread.data());
+      for (I k = starts[j]; k < starts[j + 1]; ++k) spread[indices[k]] = 0.0;
+    }
+  }
+};
+
+// Columns of a kernel matrix, between the samples and themselves or m landmarks; `penalty` is the m x m
+// kernel matrix of the quadratic penalty (the same matrix when every sample is a landmark).
+template <class T>
+struct Kernel : Dense<T> {
+  static constexpr bool is_kernel = true;
+  const T* penalty;
+  bool square() const { return penalty == this->x; }
+  const T* penalty_column(Index j) const { return penalty + j * this->p; }
+};
+
+}  // namespace clearning

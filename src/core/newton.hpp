@@ -1,0 +1,682 @@
+// One penalty: proximal Newton steps on a working set, until the duality gap is small.
+// Letters follow the paper: b coefficients, a intercept; e, h first and second derivatives of the
+// weighted loss in the score; g the gradient of the smooth part; s = -phi' the dual weights.
+#pragma once
+#include <functional>
+#include <numeric>
+
+#include "certificate.hpp"
+#include "descent.hpp"
+#include "screening.hpp"
+
+namespace clearning {
+
+struct Penalty {
+  Vector l1_factor, l2_factor, lower, upper;
+  double l1_ratio = 0.5;
+};
+
+struct Settings {
+  double tol = 1e-6;
+  int max_iter = 10000;
+  bool intercept = true;
+  std::function<void()> check_interrupt;
+};
+
+struct Outcome {
+  double objective = 0.0, gap = std::numeric_limits<double>::infinity();
+  int iterations = 0;
+  bool converged = false;
+};
+
+template <class Design>
+class Solver {
+ public:
+  Solver(const Design& x, const Loss& loss, const Samples& samples, const double* offset, const Penalty& penalty,
+         const Settings& settings)
+      : x_(x), loss_(loss), samples_(samples), penalty_(penalty), settings_(settings), n_(x.n), p_(x.p),
+        b_(x.p, 0.0), score_(offset, offset + x.n), e_(x.n), h_(x.n), v_(x.p, 0.0), l1_(x.p, 0.0), ridge_(x.p, 0.0),
+        place_(x.p, -1) {
+    if constexpr (Design::is_kernel) quad_.assign(p_, 0.0);
+    for (Index j = 0; j < p_; ++j)
+      if (penalty_.l1_factor[j] == 0.0 && penalty_.l2_factor[j] == 0.0) free_.push_back(static_cast<int>(j));
+  }
+
+  const Vector& coefficients() const { return b_; }
+  double intercept() const { return a_; }
+  double null_objective() const { return null_objective_; }
+
+  // Fits the model without penalised coefficients; the start of every path and the scale of every tolerance.
+  void fit_null() {
+    measure_norms();
+    settle();
+    null_objective_ = loss_value_;
+    if (!free_.empty()) {
+      freeze_ = true;
+      add_columns(free_);
+      solve_at(1.0, 1.0);
+      freeze_ = false;
+      null_objective_ = loss_value_;
+    }
+    x_.all_dots(e_.data(), v_.data());
+    screen_.remember(e_, v_);
+  }
+
+  void start_from(const double* b, double a) {
+    Columns columns;
+    Vector values;
+    for (Index j = 0; j < p_; ++j)
+      if (b[j] != 0.0) {
+        columns.push_back(static_cast<int>(j));
+        values.push_back(b[j] - b_[j]);
+        b_[j] = b[j];
+      }
+    a_ = a;
+    move_scores(columns, values, 1.0);
+    settle();
+    x_.all_dots(e_.data(), v_.data());
+    warm_ = true;
+  }
+
+  // The smallest penalty at which every penalised coefficient is zero.
+  double alpha_max() const {
+    const double ratio = std::max(penalty_.l1_ratio, 1e-3);
+    double top = 0.0;
+    for (Index j = 0; j < p_; ++j) {
+      if (penalty_.l1_factor[j] == 0.0) continue;
+      const double pull = v_[j] < 0.0 ? (penalty_.upper[j] > 0.0 ? -v_[j] : 0.0) : (penalty_.lower[j] < 0.0 ? v_[j] : 0.0);
+      top = std::max(top, pull / (ratio * penalty_.l1_factor[j]));
+    }
+    return top;
+  }
+
+  Outcome solve_at(double alpha, double previous_alpha) {
+    set_alpha(alpha);
+    if (!freeze_) choose_columns(alpha, previous_alpha);
+    const double goal = settings_.tol * null_objective_;
+    Outcome out;
+    double tighten = 1.0, check_level = 1.0;
+    while (true) {
+      settings_.check_interrupt();
+      load_inner(goal, tighten);
+      const double worst = inner_.worst();
+      out.gap = gap();
+      if (out.gap <= goal || worst <= check_level) {
+        const int entered = freeze_ ? 0 : admit_violators();
+        if (entered > 0) {
+          load_inner(goal, tighten);
+          check_level = std::max(1.0, 0.1 * inner_.worst());
+          contraction_ = std::min(contraction_, 0.3);
+        } else {
+          if (out.gap <= goal) out.converged = true;
+          if (out.converged || tighten < 1e-9) break;
+          if (worst <= 1.0) tighten *= 0.1;
+          check_level = 1.0;
+          load_inner(goal, tighten);
+        }
+      }
+      if (out.iterations >= settings_.max_iter) break;
+      ++out.iterations;
+      if (!step(inner_.worst())) break;
+    }
+    out.objective = loss_value_ + penalty_value(b_);
+    return out;
+  }
+
+ private:
+  // --- the state at a point -------------------------------------------------------------------
+  void set_alpha(double alpha) {
+    for (Index j = 0; j < p_; ++j) {
+      l1_[j] = alpha * penalty_.l1_ratio * penalty_.l1_factor[j];
+      ridge_[j] = alpha * (1.0 - penalty_.l1_ratio) * penalty_.l2_factor[j];
+    }
+    kernel_ridge_ = alpha * (1.0 - penalty_.l1_ratio);
+    if constexpr (Design::is_kernel) model_current_ = false;
+  }
+
+  // Ridge part of the smooth gradient.
+  double ridge_gradient(Index j) const {
+    if constexpr (Design::is_kernel) return kernel_ridge_ * quad_[j];
+    else return ridge_[j] * b_[j];
+  }
+  double gradient(Index j) const { return v_[j] + ridge_gradient(j); }
+
+  double penalty_value(const Vector& b) const {
+    double sum = 0.0;
+    for (Index j = 0; j < p_; ++j) {
+      if (b[j] == 0.0) continue;
+      sum += l1_[j] * std::fabs(b[j]);
+      if constexpr (Design::is_kernel) sum += 0.5 * kernel_ridge_ * b[j] * quad_[j];
+      else sum += 0.5 * ridge_[j] * b[j] * b[j];
+    }
+    return sum;
+  }
+
+  // Fits the intercept to the scores, fills e and h, and evens out the last rounding between the classes,
+  // so that e sums to zero and the dual point is feasible.
+  void settle() {
+    LossSums sums = kernels().evaluate(loss_, samples_, score_.data(), a_, e_.data(), h_.data());
+    balance_ = 1.0;
+    heavy_ = 0.0;
+    if (settings_.intercept) {
+      double low = -INFINITY, high = INFINITY;
+      for (int step = 0; step < 200; ++step) {
+        if (std::fabs(sums.slope) <= 1e-10 * mass()) break;
+        (sums.slope > 0.0 ? high : low) = a_;
+        double next = sums.curvature > 0.0 ? a_ - sums.slope / sums.curvature : NAN;
+        if (!(next > low && next < high)) {
+          if (std::isinf(low)) next = a_ - std::max(1.0, 2.0 * std::fabs(a_));
+          else if (std::isinf(high)) next = a_ + std::max(1.0, 2.0 * std::fabs(a_));
+          else next = 0.5 * (low + high);
+        }
+        if (next == a_ || next == low || next == high) break;
+        a_ = next;
+        sums = kernels().evaluate(loss_, samples_, score_.data(), a_, e_.data(), h_.data());
+      }
+      even_out();
+    }
+    loss_value_ = sums.value;
+    curvature_sum_ = sums.curvature;
+  }
+
+  double mass() const {
+    double sum = 0.0;
+    for (Index i = 0; i < n_; ++i) sum += std::fabs(e_[i]);
+    return sum;
+  }
+
+  void even_out() {
+    double positive = 0.0, negative = 0.0;
+    for (Index i = 0; i < n_; ++i) (samples_.y[i] > 0.0 ? positive : negative) += std::fabs(e_[i]);
+    if (positive == negative) return;
+    heavy_ = positive > negative ? 1.0 : -1.0;
+    balance_ = std::min(positive, negative) / std::max(positive, negative);
+    for (Index i = 0; i < n_; ++i)
+      if (samples_.y[i] * heavy_ > 0.0) e_[i] *= balance_;
+  }
+
+  void move_scores(const Columns& columns, const Vector& values, double step) {
+    direction_.assign(n_, 0.0);
+    x_.combine(columns, values.data(), direction_.data());
+    kernels().axpy(step, direction_.data(), score_.data(), n_);
+    if constexpr (Design::is_kernel) {
+      penalty_direction(columns, values);
+      kernels().axpy(step, quad_direction_.data(), quad_.data(), p_);
+    }
+  }
+
+  void penalty_direction(const Columns& columns, const Vector& values) {
+    if constexpr (Design::is_kernel) {
+      if (x_.square()) {
+        quad_direction_ = direction_;
+        return;
+      }
+      quad_direction_.assign(p_, 0.0);
+      for (std::size_t c = 0; c < columns.size(); ++c) {
+        const auto* column = x_.penalty_column(columns[c]);
+        for (Index j = 0; j < p_; ++j) quad_direction_[j] += values[c] * column[j];
+      }
+    }
+  }
+
+  // --- screening ------------------------------------------------------------------------------
+  void measure_norms() {
+    Vector ones(n_, 1.0), norms(p_);
+    for (Index j = 0; j < p_; ++j) {
+      double first, second;
+      x_.moments(j, ones.data(), first, second);
+      const double centred = settings_.intercept ? std::max(0.0, second - first * first / n_) : second;
+      norms[j] = std::sqrt(centred) + 1e-7 * std::sqrt(second);
+    }
+    screen_.reset(std::move(norms));
+  }
+
+  void add_columns(const Columns& columns) {
+    for (int j : columns)
+      if (place_[j] < 0) {
+        place_[j] = static_cast<int>(set_.size());
+        set_.push_back(j);
+      }
+  }
+
+  bool is_candidate(Index j, double threshold) const { return std::fabs(gradient(j)) >= threshold; }
+
+  // Sequential strong rule for a small change of the penalty; for a large one, the worst offenders only.
+  void choose_columns(double alpha, double previous_alpha) {
+    const bool near = !warm_ && 2.0 * alpha - previous_alpha >= 0.3 * alpha;
+    warm_ = false;
+    Columns wanted;
+    if (near) {
+      const double factor = (2.0 * alpha - previous_alpha) / alpha;
+      for (Index j = 0; j < p_; ++j)
+        if (b_[j] != 0.0 || is_candidate(j, l1_[j] * factor)) wanted.push_back(static_cast<int>(j));
+    } else {
+      for (Index j = 0; j < p_; ++j)
+        if (b_[j] != 0.0 || l1_[j] == 0.0) wanted.push_back(static_cast<int>(j));
+      append_worst(wanted, 100 + 2 * static_cast<int>(wanted.size()));
+    }
+    if (!keeps_gram(wanted)) replace_columns(wanted);
+    add_columns(wanted);
+    x_.dots(set_, e_.data(), scratch(set_.size()));
+    for (std::size_t c = 0; c < set_.size(); ++c) v_[set_[c]] = scratch_[c];
+  }
+
+  double* scratch(std::size_t size) {
+    scratch_.resize(size);
+    return scratch_.data();
+  }
+
+  void append_worst(Columns& wanted, int most) const {
+    std::vector<std::pair<double, int>> offenders;
+    for (Index j = 0; j < p_; ++j) {
+      const double size = std::fabs(gradient(j));
+      if (b_[j] == 0.0 && l1_[j] > 0.0 && size > l1_[j]) offenders.emplace_back(-size / l1_[j], static_cast<int>(j));
+    }
+    const auto kept = std::min<std::size_t>(offenders.size(), most);
+    std::partial_sort(offenders.begin(), offenders.begin() + kept, offenders.end());
+    for (std::size_t c = 0; c < kept; ++c) wanted.push_back(offenders[c].second);
+  }
+
+  void replace_columns(const Columns& wanted) {
+    for (int j : set_) place_[j] = -1;
+    set_.clear();
+    gram_count_ = 0;
+    add_columns(wanted);
+  }
+
+  // Brings v up to date where a column could matter, and lets those above their threshold in.
+  int admit_violators() {
+    const Vector& dual = free_.empty() ? e_ : dual_e_;
+    Columns doubtful;
+    const bool predicts = screen_.ready() && p_ > 2 * static_cast<Index>(set_.size());
+    if (predicts) {
+      screen_.express(dual);
+      const double radius = screen_.radius();
+      for (Index j = 0; j < p_; ++j) {
+        if (place_[j] >= 0) continue;
+        v_[j] = screen_.predict(j);
+        if (std::fabs(gradient(j)) + radius * screen_.norm(j) >= l1_[j]) doubtful.push_back(static_cast<int>(j));
+      }
+    } else {
+      for (Index j = 0; j < p_; ++j)
+        if (place_[j] < 0) doubtful.push_back(static_cast<int>(j));
+    }
+    if (predicts && static_cast<Index>(doubtful.size()) > p_ / 4) {
+      scratch(p_);
+      x_.all_dots(dual.data(), scratch_.data());
+      screen_.remember(dual, scratch_);
+      for (Index j = 0; j < p_; ++j)
+        if (place_[j] < 0) v_[j] = scratch_[j];
+    } else {
+      x_.dots(doubtful, dual.data(), scratch(doubtful.size()));
+      for (std::size_t c = 0; c < doubtful.size(); ++c) v_[doubtful[c]] = scratch_[c];
+    }
+    std::vector<std::pair<double, int>> violators;
+    for (int j : doubtful) {
+      const double excess = optimality_violation(0.0, gradient(j), l1_[j], penalty_.lower[j], penalty_.upper[j]);
+      if (excess > 0.0) violators.emplace_back(-excess / std::max(l1_[j], 1e-300), j);
+    }
+    const auto most = std::min(violators.size(), std::max<std::size_t>(100, set_.size()));
+    std::partial_sort(violators.begin(), violators.begin() + most, violators.end());
+    Columns entering;
+    for (std::size_t c = 0; c < most; ++c) entering.push_back(violators[c].second);
+    add_columns(entering);
+    return static_cast<int>(entering.size());
+  }
+
+  // --- the certificate ------------------------------------------------------------------------
+  // The gap of the working set's problem; of the whole one once no other column violates its threshold.
+  double gap() {
+    const Vector* v = &v_;
+    if (!free_.empty()) {
+      if (!correct_free_columns()) return std::numeric_limits<double>::infinity();
+      v = &dual_v_;
+    }
+    if constexpr (Design::is_kernel) return kernel_gap();
+    double scale = 1.0;
+    for (int j : set_) {
+      if (free_column(j)) continue;
+      const double g = std::fabs((*v)[j]);
+      if (g > l1_[j] && is_constrained(-(*v)[j], ridge_[j], penalty_.lower[j], penalty_.upper[j]))
+        scale = std::min(scale, l1_[j] / g);
+    }
+    double sum = sample_gap(scale);
+    for (int j : set_) {
+      if (free_column(j)) continue;
+      const double dual = -scale * (*v)[j], b = b_[j];
+      sum += penalty_conjugate(std::fabs(dual) <= l1_[j] * (1.0 + 1e-15) ? 0.0 : dual, l1_[j], ridge_[j],
+                               penalty_.lower[j], penalty_.upper[j]);
+      if (b != 0.0) sum += l1_[j] * std::fabs(b) + 0.5 * ridge_[j] * b * b - dual * b;
+    }
+    return std::max(sum, 0.0);
+  }
+
+  bool free_column(int j) const { return penalty_.l1_factor[j] == 0.0 && penalty_.l2_factor[j] == 0.0; }
+
+  double sample_gap(double scale) const {
+    if (!free_.empty()) {
+      double sum = 0.0;
+      for (Index i = 0; i < n_; ++i) {
+        if (samples_.weight[i] == 0.0) continue;
+        const double s = -scale * dual_e_[i] * samples_.y[i] / samples_.weight[i];
+        sum += samples_.weight[i] * fenchel_young(loss_, samples_.y[i] * (score_[i] + a_), s);
+      }
+      return sum;
+    }
+    if (scale == 1.0 && balance_ >= 1.0 - 1e-8) return 0.0;
+    return kernels().sample_gap(loss_, samples_, score_.data(), a_, scale * (heavy_ > 0.0 ? balance_ : 1.0),
+                                scale * (heavy_ < 0.0 ? balance_ : 1.0));
+  }
+
+  double kernel_gap() const {
+    double scale = 1.0, cross = 0.0, square = 0.0, absolute = 0.0;
+    for (int j : set_) {
+      const double g = std::fabs(gradient(j));
+      if (g > l1_[j]) scale = std::min(scale, l1_[j] / g);
+      cross += v_[j] * b_[j];
+      absolute += l1_[j] * std::fabs(b_[j]);
+      if constexpr (Design::is_kernel) square += kernel_ridge_ * b_[j] * quad_[j];
+    }
+    return std::max(0.0, sample_gap(scale) + scale * cross + 0.5 * (1.0 + scale * scale) * square + absolute);
+  }
+
+  // Moves the dual point along the model so that unpenalised columns are orthogonal to it.
+  bool correct_free_columns() {
+    const int k = static_cast<int>(free_.size());
+    Vector gram(static_cast<std::size_t>(k) * k), first(k), right(k);
+    weighted_gram(x_, free_, 0, h_.data(), gram.data(), k);
+    x_.dots(free_, e_.data(), right.data());
+    if (settings_.intercept) {
+      x_.dots(free_, h_.data(), first.data());
+      for (int c = 0; c < k; ++c)
+        for (int r = 0; r < k; ++r) gram[static_cast<std::size_t>(c) * k + r] -= first[c] * first[r] / curvature_sum_;
+    }
+    double top = 0.0;
+    for (int c = 0; c < k; ++c) top = std::max(top, gram[static_cast<std::size_t>(c) * k + c]);
+    for (int c = 0; c < k; ++c) gram[static_cast<std::size_t>(c) * k + c] += 1e-14 * top;
+    int order = k, one = 1, info = 0;
+    char upper = 'U';
+    blas::dpotrf(&upper, &order, gram.data(), &order, &info);
+    if (info != 0) return false;
+    blas::dpotrs(&upper, &order, &one, gram.data(), &order, right.data(), &order, &info);
+    Vector shift(n_, 0.0);
+    x_.combine(free_, right.data(), shift.data());
+    double mean = 0.0;
+    if (settings_.intercept) {
+      for (int c = 0; c < k; ++c) mean += right[c] * first[c];
+      mean /= curvature_sum_;
+    }
+    dual_e_.resize(n_);
+    const double limit = loss_.weight_limit();
+    for (Index i = 0; i < n_; ++i) {
+      dual_e_[i] = e_[i] - h_[i] * (shift[i] - mean);
+      const double s = -dual_e_[i] * samples_.y[i];
+      if (s < 0.0 || s > limit * samples_.weight[i] * (1.0 + 1e-12)) return false;
+    }
+    dual_v_.resize(p_);
+    x_.dots(set_, dual_e_.data(), scratch(set_.size()));
+    for (std::size_t c = 0; c < set_.size(); ++c) dual_v_[set_[c]] = scratch_[c];
+    return true;
+  }
+
+  // --- the Newton step ------------------------------------------------------------------------
+  void load_inner(double goal, double tighten) {
+    const int k = static_cast<int>(set_.size());
+    inner_.resize(k);
+    for (int c = 0; c < k; ++c) {
+      const int j = set_[c];
+      inner_.b[c] = b_[j];
+      if (fresh_count_ <= c) v_[j] = x_.dot(j, e_.data());
+      inner_.g[c] = gradient(j);
+      inner_.l1[c] = l1_[j];
+      inner_.ridge[c] = Design::is_kernel ? 0.0 : ridge_[j];
+      inner_.lower[c] = penalty_.lower[j];
+      inner_.upper[c] = penalty_.upper[j];
+      const double by_ridge = std::sqrt(2.0 * (Design::is_kernel ? kernel_ridge_ : ridge_[j]) * goal / k);
+      const double by_l1 = settings_.tol * l1_[j];
+      const double floor = 1e-3 * settings_.tol * std::sqrt(goal);
+      inner_.allowed[c] = 0.3 * tighten * std::max({by_ridge, by_l1, floor});
+    }
+    fresh_count_ = k;
+  }
+
+  bool step(double worst) {
+    curvature();
+    const bool explicit_model = uses_gram();
+    if (explicit_model) {
+      update_gram(worst);
+      descent_.solve(inner_, model_.data(), stride_, std::max(0.5, 0.01 * worst));
+    } else {
+      gram_count_ = 0;
+      residual_descent_.solve(inner_, x_, set_, e_, model_h_, settings_.intercept, std::max(0.5, 0.1 * worst));
+    }
+    Columns moved;
+    Vector delta;
+    double shift = 0.0;
+    for (int c = 0; c < inner_.count; ++c) {
+      const double d = inner_.b[c] - b_[set_[c]];
+      if (d == 0.0) continue;
+      moved.push_back(set_[c]);
+      delta.push_back(d);
+      if (explicit_model) shift -= d * mean_[c];
+    }
+    if (moved.empty()) return retry();
+    if (!explicit_model) shift = residual_descent_.intercept_shift();
+    if (!search(moved, delta, shift)) return retry();
+    const double before = worst;
+    refresh_gradient();
+    contraction_ = std::max(1e-3, worst_violation() / before);
+    return true;
+  }
+
+  // A step that leads nowhere: once more with the true curvature, then give up.
+  bool retry() {
+    if (gram_count_ > 0 && !gram_fresh_) {
+      gram_count_ = 0;
+      return true;
+    }
+    if (floor_ < 1.0) {
+      floor_ = std::min(1.0, 16.0 * std::max(floor_, 1e-3));
+      gram_count_ = 0;
+      return true;
+    }
+    return false;
+  }
+
+  double worst_violation() const {
+    double worst = 0.0;
+    for (int c = 0; c < inner_.count; ++c) {
+      const int j = set_[c];
+      worst = std::max(worst, optimality_violation(b_[j], gradient(j), l1_[j], inner_.lower[c], inner_.upper[c]) /
+                                  inner_.allowed[c]);
+    }
+    return worst;
+  }
+
+  void refresh_gradient() {
+    x_.dots(set_, e_.data(), scratch(set_.size()));
+    for (std::size_t c = 0; c < set_.size(); ++c) v_[set_[c]] = scratch_[c];
+  }
+
+  // Curvature of the model: the loss's own, lifted where it is too flat to be trusted.
+  void curvature() {
+    model_h_ = h_;
+    if (floor_ <= 0.0) return;
+    for (Index i = 0; i < n_; ++i) model_h_[i] = std::max(model_h_[i], floor_ * safe_curvature(i));
+  }
+
+  // A curvature that majorises the loss from here, as far as is known.
+  double safe_curvature(Index i) const {
+    const double w = samples_.weight[i];
+    if (loss_.kind == LossKind::huberized_hinge) return w / loss_.delta;
+    if (loss_.kind == LossKind::squared_hinge) return 2.0 * w;
+    const double t = std::fabs(loss_.u - samples_.y[i] * (score_[i] + a_)) / loss_.rho;
+    return loss_.kappa * w / loss_.rho * (t < 1e-4 ? 0.25 : std::tanh(0.5 * t) / (2.0 * t));
+  }
+
+  // Armijo search on the true objective along (delta, shift); commits the step it accepts.
+  bool search(const Columns& moved, const Vector& delta, double shift) {
+    direction_.assign(n_, 0.0);
+    x_.combine(moved, delta.data(), direction_.data());
+    penalty_direction(moved, delta);
+    const double penalty_now = penalty_value(b_);
+    double slope = 0.0, penalty_full = 0.0;
+    for (std::size_t c = 0; c < moved.size(); ++c) {
+      const int j = moved[c];
+      slope += v_[j] * delta[c];
+      penalty_full += penalty_change(j, delta[c], 1.0);
+    }
+    const double promise = slope + penalty_full;
+    const double now = loss_value_ + penalty_now, slack = 1e-15 * now;
+    double t = 1.0;
+    for (int tries = 0; tries < 40; ++tries, t *= 0.5) {
+      const LossSums sums =
+          kernels().probe(loss_, samples_, score_.data(), direction_.data(), t, a_ + t * shift);
+      double change = 0.0;
+      for (std::size_t c = 0; c < moved.size(); ++c) change += penalty_change(moved[c], delta[c], t);
+      const double next = sums.value + penalty_now + change;
+      if (next <= now + 1e-4 * t * std::min(promise, 0.0) + slack) {
+        if (tries > 0) {
+          gram_count_ = 0;
+          floor_ = std::min(1.0, 4.0 * std::max(floor_, 1e-4));
+        } else {
+          floor_ = floor_ < 1e-4 ? 0.0 : 0.25 * floor_;
+        }
+        commit(moved, delta, t, shift);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  double penalty_change(int j, double d, double t) const {
+    const double b = b_[j];
+    double change = l1_[j] * (std::fabs(b + t * d) - std::fabs(b));
+    if constexpr (Design::is_kernel)
+      change += kernel_ridge_ * (t * d * quad_[j] + 0.5 * t * t * d * quad_direction_[j]);
+    else
+      change += ridge_[j] * (t * d * b + 0.5 * t * t * d * d);
+    return change;
+  }
+
+  void commit(const Columns& moved, const Vector& delta, double t, double shift) {
+    for (std::size_t c = 0; c < moved.size(); ++c) {
+      const int j = moved[c];
+      b_[j] = t == 1.0 ? inner_.b[place_[j]] : b_[j] + t * delta[c];
+    }
+    kernels().axpy(t, direction_.data(), score_.data(), n_);
+    if constexpr (Design::is_kernel) kernels().axpy(t, quad_direction_.data(), quad_.data(), p_);
+    a_ += t * shift;
+    settle();
+  }
+
+  // --- the explicit model ---------------------------------------------------------------------
+  double gram_cost(double k, double entries) const {
+    if constexpr (Design::is_sparse) return 0.5 * k * entries;
+    else return entries * k / 30.0;
+  }
+  double pass_cost(double entries) const { return (Design::is_sparse ? 2.0 : 0.6) * entries + 20.0 * n_; }
+
+  bool uses_gram() const {
+    if constexpr (Design::is_kernel) return true;
+    const double k = static_cast<double>(set_.size());
+    if (k > 6000) return false;
+    const double entries = x_.entries(set_);
+    return 0.25 * gram_cost(k, entries) + 3.0 * k * k <= 20.0 * (Design::is_sparse ? 2.0 : 0.5) * entries;
+  }
+
+  bool keeps_gram(const Columns& wanted) const {
+    return gram_count_ > 0 && set_.size() <= 2 * wanted.size() + 50;
+  }
+
+  void update_gram(double worst) {
+    const int k = static_cast<int>(set_.size());
+    const double entries = x_.entries(set_);
+    bool rebuild = gram_count_ == 0 || contraction_ > 0.7;
+    if (!rebuild) {
+      const double left = std::log(std::max(worst, 1.1)) / -std::log(contraction_);
+      rebuild = (left - 1.5) * (pass_cost(entries) + k * k) > gram_cost(k, entries);
+    }
+    gram_fresh_ = rebuild;
+    if (!rebuild && gram_count_ == k && model_current_) return;
+    reserve(k);
+    if (rebuild) {
+      gram_h_ = model_h_;
+      gram_count_ = 0;
+      gram_total_ = std::accumulate(gram_h_.begin(), gram_h_.end(), 0.0);
+      contraction_ = 0.05;
+    }
+    if (gram_count_ < k) {
+      weighted_gram(x_, set_, gram_count_, gram_h_.data(), gram_.data(), stride_);
+      mean_.resize(k);
+      Columns fresh(set_.begin() + gram_count_, set_.end());
+      if (settings_.intercept && gram_total_ > 0.0) {
+        x_.dots(fresh, gram_h_.data(), mean_.data() + gram_count_);
+        for (int c = gram_count_; c < k; ++c) mean_[c] /= gram_total_;
+      } else {
+        std::fill(mean_.begin() + gram_count_, mean_.end(), 0.0);
+      }
+    }
+    assemble(gram_count_ < k && !Design::is_kernel ? gram_count_ : 0);
+    gram_count_ = k;
+    model_current_ = true;
+    descent_.invalidate();
+  }
+
+  void reserve(int k) {
+    if (k <= stride_) return;
+    const int wider = k + k / 2 + 16;
+    Vector grown(static_cast<std::size_t>(wider) * wider);
+    for (int c = 0; c < gram_count_; ++c)
+      std::copy_n(gram_.data() + static_cast<std::size_t>(c) * stride_, gram_count_,
+                  grown.data() + static_cast<std::size_t>(c) * wider);
+    gram_ = std::move(grown);
+    model_.assign(gram_.size(), 0.0);
+    stride_ = wider;
+    model_current_ = false;
+  }
+
+  // model = gram - total mean mean' (the intercept profiled out) + kernel ridge
+  void assemble(int first) {
+    const int k = static_cast<int>(set_.size());
+    if (!model_current_) first = 0;
+    for (int c = 0; c < k; ++c) {
+      const double* in = gram_.data() + static_cast<std::size_t>(c) * stride_;
+      double* out = model_.data() + static_cast<std::size_t>(c) * stride_;
+      const double scaled = gram_total_ * mean_[c];
+      for (int r = c >= first ? 0 : first; r < k; ++r) out[r] = in[r] - scaled * mean_[r];
+      if (out[c] <= 1e-12 * in[c]) out[c] = 0.0;
+      if constexpr (Design::is_kernel) {
+        const auto* penalty = x_.penalty_column(set_[c]);
+        for (int r = 0; r < k; ++r) out[r] += kernel_ridge_ * penalty[set_[r]];
+      }
+    }
+  }
+
+  const Design& x_;
+  Loss loss_;
+  Samples samples_;
+  const Penalty& penalty_;
+  const Settings& settings_;
+  Index n_, p_;
+  Vector b_, score_, e_, h_, v_, l1_, ridge_, quad_;
+  double a_ = 0.0, loss_value_ = 0.0, curvature_sum_ = 0.0, null_objective_ = 0.0, kernel_ridge_ = 0.0;
+  double balance_ = 1.0, heavy_ = 0.0;
+  bool warm_ = false, freeze_ = false;
+
+  Columns set_, free_;
+  std::vector<int> place_;
+  int fresh_count_ = 0;
+  Screen screen_;
+  Vector scratch_, direction_, quad_direction_, dual_e_, dual_v_;
+
+  InnerProblem inner_;
+  GramDescent descent_;
+  ResidualDescent residual_descent_;
+  Vector gram_, model_, mean_, gram_h_, model_h_;
+  int gram_count_ = 0, stride_ = 0;
+  double gram_total_ = 0.0, contraction_ = 0.05, floor_ = 0.0;
+  bool gram_fresh_ = false, model_current_ = false;
+};
+
+}  // namespace clearning
