@@ -50,9 +50,11 @@ class Missing(Exception):
 
 
 def load(name: str) -> Workload:
-    """The workload of that name: "nxp", "sparse<n>x<p>" or one of the real data sets."""
+    """The workload of that name: "nxp", "sparse<n>x<p>", "kernel<n>" or a real data set."""
     if name in REAL:
         X, y = _READERS[name]()
+    elif name.startswith("kernel"):
+        X, y = _kernel_matrix(int(name.removeprefix("kernel")))
     elif name.startswith("sparse"):
         X, y = sparse_design(*_shape(name.removeprefix("sparse")))
     else:
@@ -145,3 +147,27 @@ _READERS = {
     "rt_polarity": lambda: _sparse("rt_polarity_bow"),
     "basehock": lambda: _sparse("basehock"),
 }
+
+
+# ---------------------------------------------------------------- kernel workloads
+
+
+def kernel_data(n: int, *, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Gaussian rows in 20 dimensions; noisy labels from sines and two products of them."""
+    rng = np.random.default_rng([seed, n])
+    X = rng.standard_normal((n, 20))
+    score = np.sin(X[:, :5]).sum(axis=1) + X[:, 0] * X[:, 1] + X[:, 2] * X[:, 3]
+    probability = 1.0 / (1.0 + np.exp(-1.65 * score))
+    return X, (rng.random(n) < probability).astype(np.int64)
+
+
+def rbf(A: np.ndarray, B: np.ndarray, gamma: float) -> np.ndarray:
+    squares = (A**2).sum(axis=1)[:, None] - 2.0 * A @ B.T + (B**2).sum(axis=1)
+    return np.exp(-gamma * np.maximum(squares, 0.0))
+
+
+def _kernel_matrix(n: int):
+    """The matrix itself as a design: what a solver of features makes of a kernel expansion."""
+    X, y = kernel_data(n)
+    K = rbf(X, X, 1.0 / X.shape[1])
+    return np.asfortranarray((K + K.T) / 2.0), y
