@@ -134,27 +134,38 @@ def make_metric(
     """
     if scoring is None:
         scoring = "neg_log_loss" if has_link else "accuracy"
+    scorer = get_scorer(scoring)
+    if not has_link and getattr(scorer, "_response_method", None) == "predict_proba":
+        raise ValueError(
+            f"scoring={scoring!r} needs probabilities, to which the loss has no link. Use another "
+            "score, or wrap the classifier in CalibratedMarginClassifier."
+        )
     pointwise = {"neg_log_loss": _log_likelihood, "accuracy": _hits}
     if isinstance(scoring, str) and scoring in pointwise and set(score_params) <= {"sample_weight"}:
-        quality = pointwise[scoring]
-        weight = score_params.get("sample_weight")
-        if scoring == "accuracy" or has_link:
-            return lambda loss, scores, test: np.average(
-                quality(loss, target.signs[test, None] * scores),
-                axis=0,
-                weights=None if weight is None else np.asarray(weight)[test],
-            )
-    return _scorer_metric(get_scorer(scoring), X, target, score_params)
+        return _mean_metric(pointwise[scoring], target, score_params.get("sample_weight"))
+    return _scorer_metric(scorer, X, target, score_params)
 
 
-def _log_likelihood(loss: Loss, margins: Array) -> Array:
-    # The clipping is that of scikit-learn's log_loss.
-    eps = np.finfo(margins.dtype).eps
-    return np.log(np.clip(loss.inverse_link(margins), eps, 1.0 - eps))
+def _mean_metric(
+    quality: Callable[[Loss, Array, Array], Array], target: Target, weight: ArrayLike | None
+) -> Metric:
+    weights = np.ones(len(target.signs)) if weight is None else np.asarray(weight)
+
+    def metric(loss: Loss, scores: Array, test: NDArray[np.intp]) -> Array:
+        each = quality(loss, target.signs[test, None], scores)
+        return np.average(each, axis=0, weights=weights[test])
+
+    return metric
 
 
-def _hits(loss: Loss, margins: Array) -> Array:
-    return (margins > 0).astype(np.float64)
+def _log_likelihood(loss: Loss, signs: Array, scores: Array) -> Array:
+    # η̃(−f) = 1 − η̃(f) lets one formula do; the clipping is that of scikit-learn's log_loss.
+    eps = np.finfo(scores.dtype).eps
+    return np.log(np.clip(loss.inverse_link(signs * scores), eps, 1.0 - eps))
+
+
+def _hits(loss: Loss, signs: Array, scores: Array) -> Array:
+    return ((scores > 0) == (signs > 0)).astype(np.float64)
 
 
 def _scorer_metric(

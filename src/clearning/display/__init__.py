@@ -1,5 +1,6 @@
 """Plots in scikit-learn's Display convention; matplotlib is imported only when one is drawn."""
 
 from clearning.display.losses import LossDisplay
+from clearning.display.path import CVDisplay, PathDisplay
 
-__all__ = ["LossDisplay"]
+__all__ = ["CVDisplay", "LossDisplay", "PathDisplay"]

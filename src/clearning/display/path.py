@@ -1,0 +1,378 @@
+"""`PathDisplay` and `CVDisplay`: the coefficients along a path, and its cross-validated score."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.isotonic import isotonic_regression
+from sklearn.utils.validation import check_is_fitted
+
+from clearning.display._style import COLOURS, GREY, new_axes, tidy
+
+__all__ = ["CVDisplay", "PathDisplay"]
+
+_SIZE = (7.0, 4.6)
+
+
+class PathDisplay:
+    """Coefficients along a regularisation path, as R's ``plot(fit)`` draws them.
+
+    The number of non-zero coefficients is at the top, and the names of the features with the
+    largest coefficients are at the end of their lines.
+
+    Parameters
+    ----------
+    path : RegularizationPath
+        The path.
+    feature_names : sequence of str, default=None
+        Names of the features; by default those of the path, or their numbers.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        The axes.
+    figure_ : matplotlib Figure
+        The figure that holds them.
+    lines_ : list of matplotlib Line2D
+        One line for each feature that is ever in the model.
+    labels_ : list of matplotlib Text
+        The names at the ends of the lines.
+
+    Examples
+    --------
+    >>> from clearning import clearning_path
+    >>> from clearning.display import PathDisplay
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> data = load_breast_cancer()
+    >>> path = clearning_path(data.data, data.target, standardize=True)
+    >>> display = PathDisplay.from_path(path, feature_names=data.feature_names)
+    """
+
+    ax_: Any
+    figure_: Any
+    lines_: list[Any]
+    labels_: list[Any]
+
+    def __init__(self, path: Any, *, feature_names: Sequence[str] | None = None) -> None:
+        self.path = path
+        self.feature_names = feature_names
+
+    @classmethod
+    def from_path(
+        cls, path: Any, *, feature_names: Sequence[str] | None = None, **plot_options: Any
+    ) -> PathDisplay:
+        """Draw a path.
+
+        Parameters
+        ----------
+        path : RegularizationPath
+            What ``clearning_path`` returned.
+        feature_names : sequence of str, default=None
+            Names of the features; by default those of the path, or their numbers.
+        **plot_options
+            Passed to `plot`.
+
+        Returns
+        -------
+        PathDisplay
+        """
+        return cls(path, feature_names=feature_names).plot(**plot_options)
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, *, feature_names: Sequence[str] | None = None, **plot_options: Any
+    ) -> PathDisplay:
+        """Draw the path of a fitted cross-validated classifier.
+
+        Parameters
+        ----------
+        estimator : estimator with ``path_``
+            Such as a fitted CLearningClassifierCV.
+        feature_names : sequence of str, default=None
+            Names of the features; by default those seen at fitting, or their numbers.
+        **plot_options
+            Passed to `plot`.
+
+        Returns
+        -------
+        PathDisplay
+            With a dotted line at the chosen penalty where it is drawn over the penalties.
+        """
+        check_is_fitted(estimator, "path_")
+        display = cls(estimator.path_, feature_names=feature_names).plot(**plot_options)
+        if plot_options.get("x", "alpha") == "alpha":
+            display.ax_.axvline(estimator.alpha_, color=GREY, linestyle=":")
+        return display
+
+    def plot(
+        self, *, x: str = "alpha", n_labels: int = 10, ax: Any = None, **line_kw: Any
+    ) -> PathDisplay:
+        """Draw the path.
+
+        Parameters
+        ----------
+        x : {"alpha", "norm"}, default="alpha"
+            What runs to the right: the penalty, falling, or the ℓ₁ norm of the coefficients.
+        n_labels : int, default=10
+            How many features are named at most, those with the largest coefficients at the end.
+        ax : matplotlib Axes, default=None
+            Where to draw; a new figure by default.
+        **line_kw
+            Passed to matplotlib's ``plot`` for every line.
+
+        Returns
+        -------
+        PathDisplay
+        """
+        if x not in ("alpha", "norm"):
+            raise ValueError(f"x must be 'alpha' or 'norm'; got {x!r}.")
+        names = self._names()
+        self.ax_ = new_axes("PathDisplay", 1, 1, _SIZE)[0] if ax is None else ax
+        self.figure_ = self.ax_.figure
+        coefs = self.path.coefs
+        along = self.path.alphas if x == "alpha" else np.abs(coefs).sum(axis=1)
+        self.lines_ = []
+        shown = np.flatnonzero(coefs.any(axis=0))
+        for rank, j in enumerate(shown):
+            style = {"color": COLOURS[rank % len(COLOURS)], "linewidth": 1.3, **line_kw}
+            self.lines_ += self.ax_.plot(along, coefs[:, j], **style)
+        if x == "alpha":
+            _falling_log_axis(self.ax_)
+        self.ax_.set(xlabel="alpha" if x == "alpha" else "ℓ₁ norm", ylabel="coefficient")
+        self.ax_.axhline(0.0, color=GREY, linewidth=0.8, zorder=0)
+        tidy(self.ax_)
+        _count_axis(self.ax_, along, self.path.n_nonzero)
+        ending = np.flatnonzero(coefs[-1])
+        largest = ending[np.argsort(-np.abs(coefs[-1, ending]), kind="stable")][:n_labels]
+        colours = dict(zip(shown.tolist(), (line.get_color() for line in self.lines_)))
+        self.labels_ = _name_ends(
+            self.ax_, along[-1], [(coefs[-1, j], names[j], colours[int(j)]) for j in largest]
+        )
+        return self
+
+    def _names(self) -> list[str]:
+        n_features = self.path.coefs.shape[1]
+        names = self.feature_names if self.feature_names is not None else self.path.feature_names
+        if names is None:
+            return [str(j) for j in range(n_features)]
+        if len(names) != n_features:
+            raise ValueError(
+                f"feature_names has {len(names)} names, but the path has {n_features} features."
+            )
+        return [str(name) for name in names]
+
+
+class CVDisplay:
+    """Cross-validated score along the path, as R's ``plot(cvfit)`` draws it.
+
+    Means over the folds with bars of one standard error, for the chosen combination of
+    hyperparameters; those of the others are faint lines. Dotted lines are at the best penalty
+    and at the largest within one standard error of it; the number of non-zero coefficients is at
+    the top. Scores that are negated losses are drawn as losses.
+
+    Parameters
+    ----------
+    cv_results : dict of ndarrays
+        ``cv_results_`` of a cross-validated classifier.
+    best_index : int
+        The chosen entry.
+    n_nonzero : ndarray of shape (n_alphas,), default=None
+        Number of non-zero coefficients of the chosen combination at each penalty.
+    scoring : str, default="score"
+        Name of the score.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        The axes.
+    figure_ : matplotlib Figure
+        The figure that holds them.
+    errorbar_ : matplotlib ErrorbarContainer
+        Means and bars of the chosen combination.
+    lines_ : list of matplotlib Line2D
+        The means of the other combinations.
+
+    Examples
+    --------
+    >>> from clearning import CLearningClassifierCV
+    >>> from clearning.display import CVDisplay
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> display = CVDisplay.from_estimator(CLearningClassifierCV(standardize=True).fit(X, y))
+    """
+
+    ax_: Any
+    figure_: Any
+    errorbar_: Any
+    lines_: list[Any]
+
+    def __init__(
+        self,
+        cv_results: dict[str, Any],
+        best_index: int,
+        *,
+        n_nonzero: NDArray[Any] | None = None,
+        scoring: str = "score",
+    ) -> None:
+        self.cv_results = cv_results
+        self.best_index = best_index
+        self.n_nonzero = n_nonzero
+        self.scoring = scoring
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, **plot_options: Any) -> CVDisplay:
+        """Draw the cross-validation of a fitted classifier.
+
+        Parameters
+        ----------
+        estimator : estimator with ``cv_results_``, ``best_index_`` and ``path_``
+            Such as a fitted CLearningClassifierCV.
+        **plot_options
+            Passed to `plot`.
+
+        Returns
+        -------
+        CVDisplay
+        """
+        check_is_fitted(estimator, ["cv_results_", "best_index_", "path_"])
+        scoring = estimator.scoring
+        if scoring is None:
+            scoring = "neg_log_loss" if estimator.loss_.has_link else "accuracy"
+        display = cls(
+            estimator.cv_results_,
+            estimator.best_index_,
+            n_nonzero=estimator.path_.n_nonzero,
+            scoring=scoring if isinstance(scoring, str) else "score",
+        )
+        return display.plot(**plot_options)
+
+    def plot(self, *, ax: Any = None, **errorbar_kw: Any) -> CVDisplay:
+        """Draw the scores.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; a new figure by default.
+        **errorbar_kw
+            Passed to matplotlib's ``errorbar``.
+
+        Returns
+        -------
+        CVDisplay
+        """
+        self.ax_ = new_axes("CVDisplay", 1, 1, _SIZE)[0] if ax is None else ax
+        self.figure_ = self.ax_.figure
+        alphas, mean = self.cv_results["param_alpha"], self.cv_results["mean_test_score"]
+        sem = self.cv_results["sem_test_score"]
+        name, turned = _as_loss(self.scoring, mean)
+        chosen, *others = self._combinations()
+        self.lines_ = []
+        for rows in others:
+            self.lines_ += self.ax_.plot(alphas[rows], turned[rows], color=GREY, alpha=0.4, lw=1.0)
+        style = {"fmt": "o", "ms": 4, "color": COLOURS[1], "ecolor": GREY, "elinewidth": 1.0}
+        self.errorbar_ = self.ax_.errorbar(
+            alphas[chosen], turned[chosen], yerr=sem[chosen], **{**style, **errorbar_kw}
+        )
+        for alpha in self._marks(chosen):
+            self.ax_.axvline(alpha, color=GREY, linestyle=":")
+        _falling_log_axis(self.ax_)
+        self.ax_.set(xlabel="alpha", ylabel=name)
+        tidy(self.ax_)
+        if self.n_nonzero is not None:
+            _count_axis(self.ax_, alphas[chosen], self.n_nonzero)
+        return self
+
+    def _combinations(self) -> list[NDArray[np.intp]]:
+        """Rows of each combination of hyperparameters but alpha; those of the chosen one first."""
+        keys = [k for k in self.cv_results if k.startswith("param_") and k != "param_alpha"]
+        table = np.array([self.cv_results[key] for key in keys], dtype=float)
+        number = np.unique(table, axis=1, return_inverse=True)[1].reshape(-1)
+        first = number[self.best_index]
+        rest = [k for k in range(number.max() + 1) if k != first]
+        return [np.flatnonzero(number == k) for k in (first, *rest)]
+
+    def _marks(self, rows: NDArray[np.intp]) -> list[float]:
+        """The best penalty and the largest within one standard error of it."""
+        alphas = self.cv_results["param_alpha"][rows]
+        mean = self.cv_results["mean_test_score"][rows]
+        best = int(np.nanargmax(mean))
+        within = mean >= mean[best] - self.cv_results["sem_test_score"][rows][best]
+        return [float(alphas[best]), float(alphas[within].max())]
+
+
+def _as_loss(scoring: str, mean: NDArray[Any]) -> tuple[str, NDArray[Any]]:
+    """Return the name and the values to draw, a loss where the score is a negated one."""
+    if scoring.startswith("neg_"):
+        return scoring.removeprefix("neg_").replace("_", " "), -mean
+    if scoring == "accuracy":
+        return "misclassification", 1.0 - mean
+    return scoring.replace("_", " "), mean
+
+
+def _falling_log_axis(ax: Any) -> None:
+    ax.set_xscale("log")
+    if not ax.xaxis_inverted():
+        ax.invert_xaxis()
+
+
+def _count_axis(ax: Any, along: NDArray[Any], counts: NDArray[Any]) -> None:
+    """Show the number of non-zero coefficients at some points of the path, at the top."""
+    points = np.unique(np.linspace(0, len(along) - 1, 9).round().astype(int))
+    # Where the path hardly moves its points fall together, and so would their numbers.
+    place = np.log(along[points]) if ax.get_xscale() == "log" else along[points]
+    room = np.ptp(place) / 16
+    kept = [0]
+    for k in range(1, len(points)):
+        if abs(place[k] - place[kept[-1]]) > room:
+            kept.append(k)
+    top = ax.secondary_xaxis("top")
+    top.set_xticks(along[points[kept]], labels=[str(c) for c in counts[points[kept]]])
+    top.set_xticks([], minor=True)
+    top.set_xlabel("non-zero coefficients")
+    top.spines["top"].set_visible(False)
+    top.tick_params(length=0)
+
+
+def _name_ends(ax: Any, end: float, entries: list[tuple[float, str, str]]) -> list[Any]:
+    """Write each name beside the end of its line, pushed apart where they would overlap."""
+    if not entries:
+        return []
+    entries = sorted(entries, key=lambda entry: entry[0])
+    bottom, top = ax.get_ylim()
+    heights = _spread(
+        np.array([entry[0] for entry in entries]), 0.045 * (top - bottom), bottom, top
+    )
+    labels = []
+    for (value, name, colour), height in zip(entries, heights):
+        labels.append(
+            ax.annotate(
+                name,
+                xy=(end, value),
+                xytext=(1.02, (height - bottom) / (top - bottom)),
+                textcoords="axes fraction",
+                color=colour,
+                fontsize="small",
+                va="center",
+                arrowprops={
+                    "arrowstyle": "-",
+                    "color": colour,
+                    "alpha": 0.4,
+                    "linewidth": 0.7,
+                    "relpos": (0.0, 0.5),
+                },
+            )
+        )
+    ax.set_ylim(bottom, top)
+    return labels
+
+
+def _spread(values: NDArray[Any], gap: float, bottom: float, top: float) -> NDArray[Any]:
+    """Move sorted values the least that leaves a gap between neighbours, within the limits."""
+    gap = min(gap, (top - bottom) / len(values))
+    steps = gap * np.arange(len(values))
+    # Less their steps they must not fall: the nearest such sequence is an isotonic regression.
+    spread = np.clip(isotonic_regression(values - steps), bottom, top - steps[-1])
+    return spread + steps
