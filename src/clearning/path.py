@@ -19,7 +19,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, _get_feature_names
 
 from clearning import _core
-from clearning.losses import Loss, make_loss
+from clearning.losses import Coherence, HuberizedHinge, Loss, make_loss
 
 __all__ = ["RegularizationPath", "clearning_path", "kernel_clearning_path"]
 
@@ -122,18 +122,13 @@ class RegularizationPath:
 
 def core_loss(loss: Loss) -> dict[str, Any]:
     """Describe a loss to the compiled core."""
-    name = loss.name
-    described = {"kind": name, "rho": 1.0, "u": 0.0, "delta": 2.0, "kappa": 1.0}
-    if name in ("coherence", "c_loss"):
-        rho, u = float(loss.rho), float(loss.u)  # type: ignore[attr-defined]
-        kappa = u / (rho * float(np.logaddexp(0.0, u / rho))) if u > 0 else 1.0
-        described.update(kind="coherence", rho=rho, u=u, kappa=kappa)
-    elif name == "logistic":
-        described["kind"] = "coherence"
-    elif name == "huberized_hinge":
-        described["delta"] = float(loss.delta)  # type: ignore[attr-defined]
-    elif name not in ("squared_hinge", "hinge"):
-        raise ValueError(f"loss={name!r} has no solver.")
+    described = {"kind": loss.name, "rho": 1.0, "u": 0.0, "delta": 2.0, "kappa": 1.0}
+    if isinstance(loss, Coherence):
+        described.update(kind="coherence", rho=loss.rho, u=loss.u, kappa=loss.scale)
+    elif isinstance(loss, HuberizedHinge):
+        described["delta"] = loss.delta
+    elif loss.name not in ("squared_hinge", "hinge"):
+        raise ValueError(f"loss={loss!r} has no solver.")
     return described
 
 
@@ -153,14 +148,14 @@ def _check_real(name: str, value: Any, low: float, high: float, closed: str) -> 
     return float(value)
 
 
-def _check_grid(alphas: Any, alpha_min_ratio: Any, wide: bool) -> dict[str, Any]:
+def _check_grid(alphas: Any, alpha_min_ratio: Any, auto: float) -> dict[str, Any]:
     """The penalties: given, or the recipe for a grid."""
     if isinstance(alphas, Integral) and not isinstance(alphas, bool):
         if alphas < 1:
             raise ValueError(
                 f"alphas={alphas!r} must be a positive number of penalties or an array of them."
             )
-        ratio = 1e-2 if wide else 1e-4
+        ratio = auto
         if not (isinstance(alpha_min_ratio, str) and alpha_min_ratio == "auto"):
             ratio = _check_real("alpha_min_ratio", alpha_min_ratio, 0.0, 1.0, "neither")
         return {"alphas": None, "n_alphas": int(alphas), "alpha_min_ratio": ratio}
@@ -428,7 +423,7 @@ def clearning_path(
     lower, upper = _check_bounds(bounds, p)
     request = {
         **settings,
-        **_check_grid(alphas, alpha_min_ratio, n < p),
+        **_check_grid(alphas, alpha_min_ratio, 1e-2 if n < p else 1e-4),
         **_check_start(coef_init, intercept_init, p),
         "loss": core_loss(loss),
         "y": signs,
@@ -481,7 +476,7 @@ def kernel_clearning_path(
         Kernel matrix of the landmarks; needed where K is not square.
     loss, rho, u, delta, alphas, alpha_min_ratio, l1_ratio, fit_intercept, sample_weight, \
 class_weight, offset, tol, max_iter, coef_init, intercept_init
-        As for :func:`clearning_path`; `alpha_min_ratio="auto"` is 1e-4.
+        As for :func:`clearning_path`; `alpha_min_ratio="auto"` is 1e-3.
 
     Returns
     -------
@@ -509,7 +504,7 @@ class_weight, offset, tol, max_iter, coef_init, intercept_init
     classes, signs = _encode_labels(y)
     request = {
         **settings,
-        **_check_grid(alphas, alpha_min_ratio, False),
+        **_check_grid(alphas, alpha_min_ratio, 1e-3),
         **_check_start(coef_init, intercept_init, m),
         "loss": core_loss(loss),
         "y": signs,

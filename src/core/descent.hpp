@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "design.hpp"
+#include "factor.hpp"
 
 namespace clearning {
 
@@ -45,21 +45,25 @@ struct InnerProblem {
 class GramDescent {
  public:
   // Forget the factor: M has changed.
-  void invalidate() { factor_set_.clear(); }
+  void invalidate() { factor_.invalidate(); }
 
   // Returns the number of sweeps. Stops when no violation exceeds `target` times what is allowed.
   int solve(InnerProblem& q, const double* m, int stride, double target) {
-    constexpr int max_rounds = 200;
+    constexpr int max_rounds = 200, max_block_steps = 8;
     int sweeps = 0;
+    double before = INFINITY;
     for (int round = 0; round < max_rounds; ++round) {
-      const double worst = sweep(q, m, stride, false);
+      double worst = sweep(q, m, stride, false);
       ++sweeps;
-      if (worst <= target) return sweeps;
-      for (int inner = 0; inner < 3; ++inner) {
-        ++sweeps;
-        if (sweep(q, m, stride, true) <= target) break;
+      if (worst <= target) break;
+      // Plain descent as long as it is quick, second-order steps where it crawls.
+      for (int quick = 0; quick < 6 && worst <= 0.2 * before && worst > target; ++quick, ++sweeps) {
+        before = worst;
+        worst = sweep(q, m, stride, true);
       }
-      if (active_.size() > 1) block_step(q, m, stride);
+      before = worst;
+      if (worst <= target) continue;
+      for (int steps = 0; steps < max_block_steps && block_step(q, m, stride); ++steps) {}
     }
     return sweeps;
   }
@@ -87,77 +91,59 @@ class GramDescent {
     return worst;
   }
 
-  bool factorise(const InnerProblem& q, const double* m, int stride) {
+  // Newton step on the non-zero block, cut off where a sign would change. True if it was cut off.
+  bool block_step(InnerProblem& q, const double* m, int stride) {
     set_.clear();
     for (int j = 0; j < q.count; ++j)
       if (q.interior(j)) set_.push_back(j);
-    const int k = static_cast<int>(set_.size());
-    ridge_.resize(k);
-    for (int c = 0; c < k; ++c) ridge_[c] = q.ridge[set_[c]];
-    if (set_ == factor_set_ && ridge_ == factor_ridge_) return true;
-    factor_.resize(static_cast<std::size_t>(k) * k);
-    double top = 0.0;
+    if (set_.size() < 2 || !factor_.match(set_, m, stride, q.ridge)) return false;
+    const Columns& order = factor_.order();
+    const int k = static_cast<int>(order.size());
+    step_.resize(k);
     for (int c = 0; c < k; ++c) {
-      const double* column = m + static_cast<std::size_t>(set_[c]) * stride;
-      double* out = factor_.data() + static_cast<std::size_t>(c) * k;
-      for (int r = 0; r <= c; ++r) out[r] = column[set_[r]];
-      out[c] += ridge_[c];
-      top = std::max(top, out[c]);
+      const int j = order[c];
+      step_[c] = -(q.g[j] + (q.b[j] > 0.0 ? q.l1[j] : -q.l1[j]));
     }
-    // A jitter far below the model's own error keeps nearly singular blocks factorisable.
-    for (int c = 0; c < k; ++c) factor_[static_cast<std::size_t>(c) * k + c] += 1e-13 * top;
-    int order = k, info = 0;
-    char upper = 'U';
-    blas::dpotrf(&upper, &order, factor_.data(), &order, &info);
-    if (info != 0) {
-      factor_set_.clear();
+    factor_.solve(step_.data());
+    double reach = 1.0;
+    for (int c = 0; c < k; ++c) {
+      const auto [low, high] = side(q, order[c]);
+      const double b = q.b[order[c]], end = b + step_[c];
+      if (end < low) reach = std::min(reach, (low - b) / step_[c]);
+      if (end > high) reach = std::min(reach, (high - b) / step_[c]);
+    }
+    if (reach == 1.0) {
+      apply(q, m, stride);
       return false;
     }
-    factor_set_ = set_;
-    factor_ridge_ = ridge_;
+    if (!projected_step(q, m, stride)) {
+      for (int c = 0; c < k; ++c) step_[c] *= reach;
+      apply(q, m, stride);
+    }
     return true;
   }
 
-  // Newton step on the non-zero block: all the way where no sign changes, else to zero or to the first change.
-  void block_step(InnerProblem& q, const double* m, int stride) {
-    if (!factorise(q, m, stride)) return;
-    int k = static_cast<int>(set_.size()), one = 1, info = 0;
-    if (k == 0) return;
-    char upper = 'U';
-    step_.resize(k);
-    for (int c = 0; c < k; ++c) {
-      const int j = set_[c];
-      step_[c] = -(q.g[j] + (q.b[j] > 0.0 ? q.l1[j] : -q.l1[j]));
-    }
-    blas::dpotrs(&upper, &k, &one, factor_.data(), &k, step_.data(), &k, &info);
-    double reach = 1.0;
-    for (int c = 0; c < k; ++c) {
-      const int j = set_[c];
-      const double end = q.b[j] + step_[c];
-      const double low = q.b[j] > 0.0 ? 0.0 : q.lower[j], high = q.b[j] > 0.0 ? q.upper[j] : 0.0;
-      if (end < low) reach = std::min(reach, (low - q.b[j]) / step_[c]);
-      if (end > high) reach = std::min(reach, (high - q.b[j]) / step_[c]);
-    }
-    if (reach < 1.0 && projected_step(q, m, stride)) return;
-    for (int c = 0; c < k; ++c) step_[c] *= reach;
-    apply(q, m, stride, reach < 1.0);
+  // Where a non-zero coefficient may go without changing its sign.
+  static std::pair<double, double> side(const InnerProblem& q, int j) {
+    return q.b[j] > 0.0 ? std::pair{0.0, q.upper[j]} : std::pair{q.lower[j], 0.0};
   }
 
-  // The full step, cut off at zero and at the bounds, if the model's objective agrees.
+  // The full step with each coefficient cut off on its own, if the model's objective agrees.
   bool projected_step(InnerProblem& q, const double* m, int stride) {
-    const int k = static_cast<int>(set_.size());
+    const Columns& order = factor_.order();
+    const int k = static_cast<int>(order.size());
     saved_step_ = step_;
     saved_b_ = q.b;
     saved_g_ = q.g;
     double change = 0.0;
     for (int c = 0; c < k; ++c) {
-      const int j = set_[c];
-      const double low = q.b[j] > 0.0 ? 0.0 : q.lower[j], high = q.b[j] > 0.0 ? q.upper[j] : 0.0;
+      const int j = order[c];
+      const auto [low, high] = side(q, j);
       step_[c] = std::clamp(q.b[j] + step_[c], low, high) - q.b[j];
       change += step_[c] * (q.g[j] + (q.b[j] > 0.0 ? q.l1[j] : -q.l1[j]));
     }
-    apply(q, m, stride, true);
-    for (int c = 0; c < k; ++c) change += 0.5 * step_[c] * (q.g[set_[c]] - saved_g_[set_[c]]);
+    apply(q, m, stride);
+    for (int c = 0; c < k; ++c) change += 0.5 * step_[c] * (q.g[order[c]] - saved_g_[order[c]]);
     if (change < 0.0) return true;
     q.b = saved_b_;
     q.g = saved_g_;
@@ -165,15 +151,15 @@ class GramDescent {
     return false;
   }
 
-  void apply(InnerProblem& q, const double* m, int stride, bool snap) {
-    for (std::size_t c = 0; c < set_.size(); ++c) {
-      const int j = set_[c];
+  void apply(InnerProblem& q, const double* m, int stride) {
+    const Columns& order = factor_.order();
+    for (std::size_t c = 0; c < order.size(); ++c) {
+      const int j = order[c];
       if (step_[c] == 0.0) continue;
+      const auto [low, high] = side(q, j);
       const double before = q.b[j];
-      double after = before + step_[c];
-      if (snap && (after > 0.0) != (before > 0.0)) after = 0.0;
-      if (snap && std::fabs(after) < 1e-15 * std::fabs(before)) after = 0.0;
-      after = std::clamp(after, q.lower[j], q.upper[j]);
+      double after = std::clamp(before + step_[c], low, high);
+      if (std::fabs(after) < 1e-14 * std::fabs(before)) after = 0.0;
       step_[c] = after - before;
       q.b[j] = after;
       kernels().axpy(step_[c], m + static_cast<std::size_t>(j) * stride, q.g.data(), q.count);
@@ -181,8 +167,9 @@ class GramDescent {
     }
   }
 
-  Columns active_, set_, factor_set_;
-  Vector ridge_, factor_ridge_, factor_, step_, saved_step_, saved_b_, saved_g_;
+  BlockFactor factor_;
+  Columns active_, set_;
+  Vector step_, saved_step_, saved_b_, saved_g_;
 };
 
 // Coordinate descent that keeps the residual instead of M: for many columns and few samples or entries.

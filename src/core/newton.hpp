@@ -445,7 +445,7 @@ class Solver {
     const bool explicit_model = uses_gram();
     if (explicit_model) {
       update_gram(worst);
-      descent_.solve(inner_, model_.data(), stride_, std::max(0.5, 0.01 * worst));
+      descent_.solve(inner_, model_.data(), stride_, std::max(0.5, 0.03 * worst));
     } else {
       gram_count_ = 0;
       residual_descent_.solve(inner_, x_, set_, e_, model_h_, settings_.intercept, std::max(0.5, 0.1 * worst));
