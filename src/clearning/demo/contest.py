@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_breast_cancer
-from sklearn.linear_model import LogisticRegressionCV
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -146,9 +146,13 @@ def methods(quick: bool) -> dict[str, BaseEstimator]:
     models = {
         LINEAR: CLearningClassifierCV(alphas=n_alphas, l1_ratios=(0.5, 1.0), n_jobs=2),
         KERNEL: KernelCLearningClassifierCV(
-            alphas=n_alphas, gammas=("median", "scale", 1.0), l1_ratios=(0.5,), n_jobs=2
+            alphas=n_alphas, alpha_min_ratio=1e-5, gammas=("median", "scale"), n_jobs=2
         ),
-        LOGISTIC: LogisticRegressionCV(Cs=10, cv=5, scoring="neg_log_loss", max_iter=1000),
+        LOGISTIC: GridSearchCV(
+            LogisticRegression(max_iter=1000),
+            {"C": np.logspace(-3, 3, 7 if quick else 25)},
+            scoring="neg_log_loss",
+        ),
         SVM: CalibratedClassifierCV(svm, ensemble=False),
         COHERENT_SVM: CalibratedMarginClassifier(svm),
     }
@@ -157,7 +161,7 @@ def methods(quick: bool) -> dict[str, BaseEstimator]:
 
 def kept(model: Any, n_samples: int) -> str:
     """How many features or support vectors a fitted pipeline needs to predict."""
-    coef = getattr(model[-1], "coef_", None)
+    coef = getattr(_final(model), "coef_", None)
     if coef is not None:
         return f"{np.count_nonzero(coef)} of {coef.size} features"
     return f"{n_vectors(model)} of {n_samples} vectors"
@@ -165,9 +169,14 @@ def kept(model: Any, n_samples: int) -> str:
 
 def n_vectors(model: Any) -> int:
     """Number of support vectors of a fitted pipeline, calibrated or not."""
+    return int(_final(model).n_support_.sum())
+
+
+def _final(model: Any) -> Any:
+    """The classifier at the heart of a pipeline, out of calibrator and grid search."""
     final = model[-1]
     if hasattr(final, "calibrated_classifiers_"):
         final = final.calibrated_classifiers_[0].estimator
     elif hasattr(final, "estimator_"):
         final = final.estimator_
-    return int(getattr(final, "best_estimator_", final).n_support_.sum())
+    return getattr(final, "best_estimator_", final)
