@@ -10,7 +10,6 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import shutil
-import site
 import subprocess
 import tempfile
 import time
@@ -21,10 +20,6 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 from workloads import Workload
-
-# While developing: time the editable install of another environment of the same Python.
-if "CLEARNING_SITE" in os.environ:
-    site.addsitedir(os.environ["CLEARNING_SITE"])
 
 # On a busy machine the processor's time is steadier than the wall's; results are the wall's.
 CLOCK = os.environ.get("BENCH_CLOCK", "wall")
