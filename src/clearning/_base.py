@@ -19,6 +19,10 @@ from sklearn.utils.validation import _check_sample_weight
 
 from clearning.losses import Loss, make_loss
 
+# On its first check scikit-learn searches all installed packages for kinds of data frames, which
+# takes longer than a small fit. Done here, no fit has to wait for it.
+check_array(np.zeros((1, 1)))
+
 LOSS_NAMES = frozenset({"coherence", "logistic", "huberized_hinge", "squared_hinge", "hinge"})
 
 # scikit-learn's own checks, and so its own words, for what every classifier here takes.
