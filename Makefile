@@ -4,6 +4,8 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 CORE   := pyproject.toml CMakeLists.txt $(wildcard src/core/*)
+BENCH  := .venv-bench
+PEERS  := $(BENCH)/.installed
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
@@ -29,5 +31,21 @@ $(STAMP): $(CORE)
 	$(BIN)/python -m pip install --quiet --no-build-isolation --editable ".[plots,test]"
 	touch $@
 
+# Benchmarks: the peers in an environment of their own; results go to benchmarks/RESULTS.md.
+bench: $(PEERS)
+	$(BENCH)/bin/python benchmarks/bench.py
+
+bench-quick: $(PEERS)
+	$(BENCH)/bin/python benchmarks/bench.py --quick
+
+# Instruction counts of three small workloads against those in benchmarks/guard.json.
+guard: $(STAMP)
+	$(BIN)/python benchmarks/guard.py
+
+$(PEERS): $(CORE) $(wildcard src/clearning/*.py src/clearning/*/*.py) benchmarks/peers.txt
+	test -x $(BENCH)/bin/python || $(PYTHON) -m venv $(BENCH)
+	$(BENCH)/bin/python benchmarks/install.py
+	touch $@
+
 clean:
-	rm -rf $(VENV) build
+	rm -rf $(VENV) $(BENCH) build

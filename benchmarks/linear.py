@@ -12,9 +12,10 @@ import argparse
 import time
 from collections.abc import Iterator
 
+import runner
 from matched import Bench, Problem, Reference, cell, fastest_rival, ratio
-from peers import OURS, PEERS
-from report import Section, Table, Target, number
+from peers import OURS, PEERS, clock
+from report import Section, Table, Target, note, number
 from workloads import LINEAR, Missing, load
 
 
@@ -90,6 +91,46 @@ def section(
         result.text(f"Missing: {PEERS[peer].label} ({reason}).")
     result.targets = targets(rows, most=most) if bench.available(OURS) else []
     bench.close()
+    return result
+
+
+def both_losses(name: str, l1_ratio: float, tol: float, repeats: int) -> dict[str, float]:
+    """Smallest seconds of our path by loss, each on its own grid, taken in turns."""
+    from clearning import clearning_path
+
+    workload = load(name)
+    seconds: dict[str, list[float]] = {"logistic": [], "coherence": []}
+    for _ in range(repeats):
+        for loss, taken in seconds.items():
+            start = clock()
+            clearning_path(workload.X, workload.y, loss=loss, l1_ratio=l1_ratio, tol=tol)
+            taken.append(clock() - start)
+    return {loss: min(taken) for loss, taken in seconds.items()}
+
+
+def loss_section(names: list[str], l1_ratios: list[float], *, repeats: int = 5) -> Section:
+    """The C-loss against our own logistic loss."""
+    result = Section("C-loss (ρ = 1, u = 1) against our logistic loss, one thread")
+    result.text("Paths of 100 penalties, each on its own grid, certified to 1e-6.")
+    header = ["workload", "l1_ratio", "logistic", "C-loss", "ratio"]
+    seconds = Table(header)
+    worker = runner.Worker(both_losses, threads=1)
+    for name in names:
+        for l1_ratio in l1_ratios:
+            what = f"C-loss {name}, l1_ratio {l1_ratio:g}, of logistic"
+            note(what)
+            try:
+                found = worker(name, l1_ratio, 1e-6, repeats, limit=600.0)
+            except (runner.Failed, runner.TimedOut) as error:
+                seconds.add(name, f"{l1_ratio:g}", str(error), "", "")
+                result.targets.append(Target(what, 1.2, None))
+                continue
+            share = found["coherence"] / found["logistic"]
+            cells = [number(spent) for spent in found.values()]
+            seconds.add(name, f"{l1_ratio:g}", *cells, f"{share:.2f}")
+            result.targets.append(Target(what, 1.2, share))
+    worker.close()
+    result.table(seconds)
     return result
 
 

@@ -24,7 +24,6 @@ TARGET = 1e-6
 REFERENCE_TOLERANCES = {OURS: 1e-11, "adelie": 1e-15, "glmnet-r": 1e-15}
 REFERENCE_GAP = 3e-7
 REFERENCE_LIMIT = 300.0
-START = 45.0  # seconds a worker may need for imports, data and compiling
 
 
 @dataclass(frozen=True)
@@ -60,8 +59,10 @@ def prepared(peer: str, name: str, threads: int) -> tuple[Peer, Workload]:
 
 
 def solve(peer: str, problem: Problem, tol: float, repeats: int, threads: int) -> dict:
-    """Times one solver at one tolerance and values what it found."""
+    """Times one solver at one tolerance and values what it found; without repeats, only loads."""
     solver, workload = prepared(peer, problem.workload, threads)
+    if repeats == 0:
+        return {}
     alphas, l1_ratio = problem.alphas(workload), problem.l1_ratio
     solution = solver.path(alphas, l1_ratio, tol, intercept=problem.intercept)
     seconds = [solution.seconds]
@@ -161,6 +162,7 @@ class Bench:
         if worker.process is None and PEERS[peer].compiles:
             self._compile(worker, peer)
         note(f"{problem.workload} ({problem.grid}, {problem.l1_ratio:g}): {peer} at {tol:g}")
+        worker(peer, problem, tol, 0, self.threads, limit=REFERENCE_LIMIT)
         return worker(peer, problem, tol, repeats, self.threads, limit=limit)
 
     def _compile(self, worker: runner.Worker, peer: str) -> None:
@@ -217,7 +219,7 @@ class Bench:
         best: dict = {}
         for tol in PEERS[peer].tolerances:
             try:
-                outcome = self.ask(peer, problem, tol, 1, limit=limit + START)
+                outcome = self.ask(peer, problem, tol, 1, limit=limit)
             except runner.TimedOut:
                 return best or {"failure": f"over {limit:.0f} s"}
             except runner.Failed as error:
@@ -229,8 +231,6 @@ class Bench:
                 best["nonzeros"] = outcome["nonzeros"]
             if reached <= TARGET:
                 return self._repeated(best, peer, problem)
-            if seconds > limit:
-                break
         return best
 
     def _repeated(self, best: dict, peer: str, problem: Problem) -> dict:
@@ -263,7 +263,7 @@ def cell(outcome: dict | None) -> str:
         return outcome["failure"]
     if math.isinf(outcome["suboptimality"]):
         return f"[{number(outcome['seconds'])}, stopped early]"
-    text = f"{number(outcome['seconds'])} ({outcome['suboptimality']:.0e})"
+    text = f"{number(outcome['seconds'])} ({outcome['suboptimality']:.1e})"
     return text if accurate(outcome) else f"[{text}]"
 
 
