@@ -5,8 +5,10 @@ from clearning.calibration._calibrators import (
     PlattCalibrator,
     SollichCalibrator,
 )
+from clearning.calibration._classifier import CalibratedMarginClassifier
 
 __all__ = [
+    "CalibratedMarginClassifier",
     "CoherenceCalibrator",
     "PlattCalibrator",
     "SollichCalibrator",
