@@ -285,6 +285,19 @@ def test_agrees_with_scikit_learns_choice_of_logistic_penalty(data):
     assert model.alpha_ == ALPHAS[int(np.argmax(expected))]
 
 
+def test_progress_counts_combinations_times_folds(data, monkeypatch):
+    seen = []
+
+    def spy(work, total, label):
+        for item in work:
+            seen.append((total, label))
+            yield item
+
+    monkeypatch.setattr("clearning._cv.progress", spy)
+    CLearningClassifierCV(alphas=3, l1_ratios=(0.5, 1.0), rhos=(0.5, 1.0), cv=3).fit(*data)
+    assert seen == [(12, "cross-validation")] * 12
+
+
 # --- Long work ------------------------------------------------------------------------------
 
 LONG_WORK = textwrap.dedent(
