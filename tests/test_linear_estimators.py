@@ -19,6 +19,7 @@ from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.fixes import parse_version
 
 from clearning import CLearningClassifier, CLearningClassifierCV
 from clearning.losses import CLoss, HuberizedHinge
@@ -57,6 +58,9 @@ BOTH = [CLearningClassifier(), CLearningClassifierCV(alphas=5, cv=3)]
 @pytest.mark.parametrize("model", BOTH, ids=lambda model: type(model).__name__)
 def test_frames_give_their_names(data, model, library):
     frames = pytest.importorskip(library)
+    old = parse_version(sklearn.__version__) < parse_version("1.8")
+    if old and not hasattr(frames.DataFrame, "__dataframe__"):
+        pytest.skip(f"scikit-learn {sklearn.__version__} does not know frames of this {library}")
     X, y = data
     frame = frames.DataFrame({name: X[:, j] for j, name in enumerate(NAMES)})
     labels = frames.Series(np.where(y > 0, "spam", "ham"))

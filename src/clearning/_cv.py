@@ -8,10 +8,11 @@ Metrics and the selection see those scores alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from numbers import Integral
+from threading import Condition
 from typing import Any
 
 import numpy as np
@@ -241,18 +242,54 @@ def run_folds(
 ) -> NDArray[np.float64]:
     """Run each candidate's path on each fold; return scores (candidates, alphas, folds).
 
-    The jobs are threads: the solver releases the interpreter lock, and no design is copied to
-    another process. An interrupt drops the jobs that have not begun.
+    The jobs are threads: the solver releases the interpreter's lock, and no design is copied to
+    another process.
     """
+    crew = _Crew()
 
     def job(candidate: Candidate, fold: Fold) -> Array:
         train, test = fold
-        return metric(candidate.loss, fold_scores(candidate, train, test), test)
+        with crew:
+            return metric(candidate.loss, fold_scores(candidate, train, test), test)
 
     jobs = [delayed(job)(candidate, fold) for candidate in candidates for fold in folds]
-    done: Iterable[Array] = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(jobs)
-    scores = np.array(list(progress(done, total=len(jobs), label=label)))
-    return scores.reshape(len(candidates), len(folds), -1).swapaxes(1, 2)
+    parallel = Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")
+    try:
+        scores = list(progress(parallel(jobs), total=len(jobs), label=label))
+    except BaseException:
+        crew.call_off()
+        raise
+    return np.array(scores).reshape(len(candidates), len(folds), -1).swapaxes(1, 2)
+
+
+class _Crew:
+    """Threads at work, to be waited for when the work is called off.
+
+    An interrupt reaches the main thread alone. Were the others left behind in compiled code, the
+    interpreter could not end in peace.
+    """
+
+    def __init__(self) -> None:
+        self.state = Condition()
+        self.at_work = 0
+        self.called_off = False
+
+    def __enter__(self) -> None:
+        with self.state:
+            if self.called_off:
+                raise KeyboardInterrupt
+            self.at_work += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self.state:
+            self.at_work -= 1
+            self.state.notify_all()
+
+    def call_off(self) -> None:
+        """Let no job begin any more, and wait for those that have begun."""
+        with self.state:
+            self.called_off = True
+            self.state.wait_for(lambda: self.at_work == 0)
 
 
 def summarize(
