@@ -156,6 +156,7 @@ void load_blas() {
   take(blas::ssyrk, b, "ssyrk");
   take(blas::dgemm, b, "dgemm");
   take(blas::dgemv, b, "dgemv");
+  take(blas::dtrsv, b, "dtrsv");
   take(blas::dpotrf, l, "dpotrf");
   take(blas::dpotrs, l, "dpotrs");
 }

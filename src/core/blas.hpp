@@ -11,6 +11,7 @@ inline void (*dgemm)(char* transa, char* transb, int* m, int* n, int* k, double*
                      int* ldb, double* beta, double* c, int* ldc) = nullptr;
 inline void (*dgemv)(char* trans, int* m, int* n, double* alpha, double* a, int* lda, double* x, int* incx,
                      double* beta, double* y, int* incy) = nullptr;
+inline void (*dtrsv)(char* uplo, char* trans, char* diag, int* n, double* a, int* lda, double* x, int* incx) = nullptr;
 inline void (*dpotrf)(char* uplo, int* n, double* a, int* lda, int* info) = nullptr;
 inline void (*dpotrs)(char* uplo, int* n, int* nrhs, double* a, int* lda, double* b, int* ldb, int* info) = nullptr;
 

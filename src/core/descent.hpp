@@ -38,7 +38,8 @@ struct InnerProblem {
     for (int j = 0; j < count; ++j) worst = std::max(worst, violation(j) / allowed[j]);
     return worst;
   }
-  bool interior(int j) const { return b[j] != 0.0 && b[j] > lower[j] && b[j] < upper[j]; }
+  // Whether a second-order step may move this coefficient.
+  bool interior(int j) const { return (b[j] != 0.0 || l1[j] == 0.0) && b[j] > lower[j] && b[j] < upper[j]; }
 };
 
 // Coordinate descent on an explicit M, finished by Cholesky solves on the block of non-zero coefficients.
@@ -123,8 +124,9 @@ class GramDescent {
     return true;
   }
 
-  // Where a non-zero coefficient may go without changing its sign.
+  // Where a coefficient may go without changing its sign, if that matters to its penalty.
   static std::pair<double, double> side(const InnerProblem& q, int j) {
+    if (q.l1[j] == 0.0) return {q.lower[j], q.upper[j]};
     return q.b[j] > 0.0 ? std::pair{0.0, q.upper[j]} : std::pair{q.lower[j], 0.0};
   }
 
@@ -159,7 +161,7 @@ class GramDescent {
       const auto [low, high] = side(q, j);
       const double before = q.b[j];
       double after = std::clamp(before + step_[c], low, high);
-      if (std::fabs(after) < 1e-14 * std::fabs(before)) after = 0.0;
+      if (q.l1[j] > 0.0 && std::fabs(after) < 1e-14 * std::fabs(before)) after = 0.0;
       step_[c] = after - before;
       q.b[j] = after;
       kernels().axpy(step_[c], m + static_cast<std::size_t>(j) * stride, q.g.data(), q.count);

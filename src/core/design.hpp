@@ -187,17 +187,29 @@ struct Sparse {
   void axpy_weighted(Index j, double c, const double* h, double* out) const {
     for (I k = starts[j]; k < starts[j + 1]; ++k) out[indices[k]] += c * h[indices[k]] * static_cast<double>(data[k]);
   }
-  // A column is spread out, weighted, over a dense vector; the others are multiplied with it.
+  // Row by row: the chosen columns are turned into rows, and each row with curvature adds an outer product.
   void add_gram(const Columns& columns, int first, const double* h, double* gram, int stride) const {
-    Vector spread(n, 0.0);
     const int count = static_cast<int>(columns.size());
-    for (int c = first; c < count; ++c) {
-      const int j = columns[c];
-      for (I k = starts[j]; k < starts[j + 1]; ++k) spread[indices[k]] = h[indices[k]] * static_cast<double>(data[k]);
-      double* target = gram + static_cast<std::size_t>(c) * stride;
-      for (int l = 0; l <= c; ++l) target[l] += dot(columns[l], spread.data());
-      for (I k = starts[j]; k < starts[j + 1]; ++k) spread[indices[k]] = 0.0;
-    }
+    std::vector<Index> row_start(n + 1, 0);
+    for (int j : columns)
+      for (I k = starts[j]; k < starts[j + 1]; ++k) row_start[indices[k] + 1] += h[indices[k]] > 0.0;
+    for (Index i = 0; i < n; ++i) row_start[i + 1] += row_start[i];
+    std::vector<int> position(row_start[n]);
+    Vector value(row_start[n]);
+    std::vector<Index> next(row_start.begin(), row_start.end() - 1);
+    for (int c = 0; c < count; ++c)
+      for (I k = starts[columns[c]]; k < starts[columns[c] + 1]; ++k) {
+        const Index i = indices[k];
+        if (!(h[i] > 0.0)) continue;
+        position[next[i]] = c;
+        value[next[i]++] = data[k];
+      }
+    for (Index i = 0; i < n; ++i)
+      for (Index t = row_start[i + 1] - 1; t >= row_start[i] && position[t] >= first; --t) {
+        double* target = gram + static_cast<std::size_t>(position[t]) * stride;
+        const double scaled = h[i] * value[t];
+        for (Index s = row_start[i]; s <= t; ++s) target[position[s]] += scaled * value[s];
+      }
   }
 };
 

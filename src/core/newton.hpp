@@ -36,10 +36,11 @@ class Solver {
          const Settings& settings)
       : x_(x), loss_(loss), samples_(samples), penalty_(penalty), settings_(settings), n_(x.n), p_(x.p),
         b_(x.p, 0.0), score_(offset, offset + x.n), e_(x.n), h_(x.n), v_(x.p, 0.0), l1_(x.p, 0.0), ridge_(x.p, 0.0),
-        place_(x.p, -1) {
+        place_(x.p, -1), cools_(loss.kind == LossKind::hinge) {
+    if (cools_) loss_ = {LossKind::coherence, null_temperature, 1.0, 2.0, 1.0};
     if constexpr (Design::is_kernel) quad_.assign(p_, 0.0);
     for (Index j = 0; j < p_; ++j)
-      if (penalty_.l1_factor[j] == 0.0 && penalty_.l2_factor[j] == 0.0) free_.push_back(static_cast<int>(j));
+      if (unpenalised(j)) free_.push_back(static_cast<int>(j));
   }
 
   const Vector& coefficients() const { return b_; }
@@ -50,13 +51,13 @@ class Solver {
   void fit_null() {
     measure_norms();
     settle();
-    null_objective_ = loss_value_;
+    null_objective_ = reported_loss();
     if (!free_.empty()) {
       freeze_ = true;
       add_columns(free_);
       solve_at(1.0, 1.0);
       freeze_ = false;
-      null_objective_ = loss_value_;
+      null_objective_ = reported_loss();
     }
     x_.all_dots(e_.data(), v_.data());
     screen_.remember(e_, v_);
@@ -78,6 +79,17 @@ class Solver {
     warm_ = true;
   }
 
+  // Another temperature from here on; the coefficients stay.
+  void set_temperature(double rho) {
+    loss_.rho = rho;
+    exhausted_ = 0;
+    gram_count_ = 0;
+    contraction_ = 0.05;
+    settle();
+    refresh_gradient();
+  }
+  double temperature() const { return loss_.rho; }
+
   // The smallest penalty at which every penalised coefficient is zero.
   double alpha_max() const {
     const double ratio = std::max(penalty_.l1_ratio, 1e-3);
@@ -91,6 +103,8 @@ class Solver {
   }
 
   Outcome solve_at(double alpha, double previous_alpha) {
+    if (cools_) warm_up();
+    exhausted_ = 0;
     set_alpha(alpha);
     if (!freeze_) choose_columns(alpha, previous_alpha);
     const double goal = settings_.tol * null_objective_;
@@ -98,9 +112,10 @@ class Solver {
     double tighten = 1.0, check_level = 1.0;
     while (true) {
       settings_.check_interrupt();
+      out.gap = gap();
+      if (cools_) tighten = std::max(1.0, 0.03 * std::min(out.gap, null_objective_) / goal);
       load_inner(goal, tighten);
       const double worst = inner_.worst();
-      out.gap = gap();
       if (out.gap <= goal || worst <= check_level) {
         const int entered = freeze_ ? 0 : admit_violators();
         if (entered > 0) {
@@ -108,18 +123,25 @@ class Solver {
           check_level = std::max(1.0, 0.1 * inner_.worst());
           contraction_ = std::min(contraction_, 0.3);
         } else {
-          if (out.gap <= goal) out.converged = true;
+          out.converged = out.gap <= goal;
           if (out.converged || tighten < 1e-9) break;
-          if (worst <= 1.0) tighten *= 0.1;
           check_level = 1.0;
+          if (worst <= 1.0 && cools_) {
+            if (!cool()) break;
+            continue;
+          }
+          if (worst <= 1.0) tighten *= 0.1;
           load_inner(goal, tighten);
         }
       }
       if (out.iterations >= settings_.max_iter) break;
       ++out.iterations;
-      if (!step(inner_.worst())) break;
+      if (!step(inner_.worst())) {
+        if (cools_ && cool()) continue;
+        break;
+      }
     }
-    out.objective = loss_value_ + penalty_value(b_);
+    out.objective = reported_loss() + penalty_value(b_);
     return out;
   }
 
@@ -152,6 +174,29 @@ class Solver {
     return sum;
   }
 
+  // The hinge is the limit of the coherence function, so its problem is solved by lowering the temperature
+  // until the hinge's own gap is small.
+  static constexpr double null_temperature = 1e-3, first_temperature = 0.5, cooling = 0.25, last_temperature = 1e-9;
+
+  bool cool() {
+    if (loss_.rho <= last_temperature) return false;
+    set_temperature(loss_.rho * cooling);
+    return true;
+  }
+
+  void warm_up() {
+    const bool fresh = set_.empty();
+    set_temperature(fresh ? first_temperature : std::min(first_temperature, 2.0 * loss_.rho));
+  }
+
+  // The loss that is reported: the hinge's where the coherence function only stands in for it.
+  double reported_loss() const {
+    if (!cools_) return loss_value_;
+    double sum = 0.0;
+    for (Index i = 0; i < n_; ++i) sum += samples_.weight[i] * std::max(0.0, 1.0 - samples_.y[i] * (score_[i] + a_));
+    return sum;
+  }
+
   // Fits the intercept to the scores, fills e and h, and evens out the last rounding between the classes,
   // so that e sums to zero and the dual point is feasible.
   void settle() {
@@ -163,12 +208,11 @@ class Solver {
       for (int step = 0; step < 200; ++step) {
         if (std::fabs(sums.slope) <= 1e-10 * mass()) break;
         (sums.slope > 0.0 ? high : low) = a_;
+        const double reach = std::max(1.0, 2.0 * std::fabs(a_));
         double next = sums.curvature > 0.0 ? a_ - sums.slope / sums.curvature : NAN;
-        if (!(next > low && next < high)) {
-          if (std::isinf(low)) next = a_ - std::max(1.0, 2.0 * std::fabs(a_));
-          else if (std::isinf(high)) next = a_ + std::max(1.0, 2.0 * std::fabs(a_));
-          else next = 0.5 * (low + high);
-        }
+        if (std::isinf(low) && !(next >= a_ - reach)) next = a_ - reach;
+        if (std::isinf(high) && !(next <= a_ + reach)) next = a_ + reach;
+        if (!(next > low && next < high)) next = 0.5 * (low + high);
         if (next == a_ || next == low || next == high) break;
         a_ = next;
         sums = kernels().evaluate(loss_, samples_, score_.data(), a_, e_.data(), h_.data());
@@ -335,14 +379,14 @@ class Solver {
     if constexpr (Design::is_kernel) return kernel_gap();
     double scale = 1.0;
     for (int j : set_) {
-      if (free_column(j)) continue;
+      if (corrected(j)) continue;
       const double g = std::fabs((*v)[j]);
       if (g > l1_[j] && is_constrained(-(*v)[j], ridge_[j], penalty_.lower[j], penalty_.upper[j]))
         scale = std::min(scale, l1_[j] / g);
     }
     double sum = sample_gap(scale);
     for (int j : set_) {
-      if (free_column(j)) continue;
+      if (corrected(j)) continue;
       const double dual = -scale * (*v)[j], b = b_[j];
       sum += penalty_conjugate(std::fabs(dual) <= l1_[j] * (1.0 + 1e-15) ? 0.0 : dual, l1_[j], ridge_[j],
                                penalty_.lower[j], penalty_.upper[j]);
@@ -351,9 +395,23 @@ class Solver {
     return std::max(sum, 0.0);
   }
 
-  bool free_column(int j) const { return penalty_.l1_factor[j] == 0.0 && penalty_.l2_factor[j] == 0.0; }
+  bool unpenalised(Index j) const { return penalty_.l1_factor[j] == 0.0 && penalty_.l2_factor[j] == 0.0; }
+
+  // Unpenalised columns have to be orthogonal to the dual point, unless a bound holds them.
+  bool corrected(Index j) const {
+    return unpenalised(j) && is_constrained(-v_[j], 0.0, penalty_.lower[j], penalty_.upper[j]);
+  }
 
   double sample_gap(double scale) const {
+    if (cools_) {
+      const Vector& dual = free_.empty() ? e_ : dual_e_;
+      double sum = 0.0;
+      for (Index i = 0; i < n_; ++i) {
+        const double short_of = 1.0 - samples_.y[i] * (score_[i] + a_);
+        sum += samples_.weight[i] * std::max(0.0, short_of) + scale * dual[i] * samples_.y[i] * short_of;
+      }
+      return sum;
+    }
     if (!free_.empty()) {
       double sum = 0.0;
       for (Index i = 0; i < n_; ++i) {
@@ -377,17 +435,56 @@ class Solver {
       absolute += l1_[j] * std::fabs(b_[j]);
       if constexpr (Design::is_kernel) square += kernel_ridge_ * b_[j] * quad_[j];
     }
-    return std::max(0.0, sample_gap(scale) + scale * cross + 0.5 * (1.0 + scale * scale) * square + absolute);
+    const double scaled = sample_gap(scale) + scale * cross + 0.5 * (1.0 + scale * scale) * square + absolute;
+    return std::max(0.0, std::min(scaled, absolute + ridge_gap()));
+  }
+
+  // The other dual point, which leaves the l1 penalty out: g' K^-1 g / (2 ridge), g = K q.
+  double ridge_gap() const {
+    if constexpr (Design::is_kernel) {
+      if (static_cast<Index>(set_.size()) < p_ || kernel_ridge_ == 0.0) return INFINITY;
+      double sum = 0.0;
+      if (x_.square()) {
+        for (Index j = 0; j < p_; ++j) sum += (e_[j] + kernel_ridge_ * b_[j]) * gradient(j);
+      } else {
+        Vector g(p_);
+        for (Index j = 0; j < p_; ++j) g[j] = gradient(j);
+        sum = landmark_form(g);
+      }
+      return sample_gap(1.0) + 0.5 * sum / kernel_ridge_;
+    }
+    return INFINITY;
+  }
+
+  // g' K_mm^-1 g
+  double landmark_form(Vector& g) const {
+    int m = static_cast<int>(p_), info = 0;
+    char upper = 'U', transposed = 'T', plain = 'N';
+    if (landmark_factor_.empty()) {
+      landmark_factor_.assign(x_.penalty_column(0), x_.penalty_column(0) + p_ * p_);
+      double top = 0.0;
+      for (Index j = 0; j < p_; ++j) top = std::max(top, landmark_factor_[j * p_ + j]);
+      for (Index j = 0; j < p_; ++j) landmark_factor_[j * p_ + j] += 1e-13 * top;
+      blas::dpotrf(&upper, &m, landmark_factor_.data(), &m, &info);
+      if (info != 0) landmark_factor_.assign(1, NAN);
+    }
+    if (static_cast<Index>(landmark_factor_.size()) < p_ * p_) return INFINITY;
+    int one = 1;
+    blas::dtrsv(&upper, &transposed, &plain, &m, landmark_factor_.data(), &m, g.data(), &one);
+    return kernels().dot(g.data(), g.data(), g.size());
   }
 
   // Moves the dual point along the model so that unpenalised columns are orthogonal to it.
   bool correct_free_columns() {
-    const int k = static_cast<int>(free_.size());
+    Columns loose;
+    for (int j : free_)
+      if (corrected(j)) loose.push_back(j);
+    const int k = static_cast<int>(loose.size());
     Vector gram(static_cast<std::size_t>(k) * k), first(k), right(k);
-    weighted_gram(x_, free_, 0, h_.data(), gram.data(), k);
-    x_.dots(free_, e_.data(), right.data());
+    if (k > 0) weighted_gram(x_, loose, 0, h_.data(), gram.data(), k);
+    x_.dots(loose, e_.data(), right.data());
     if (settings_.intercept) {
-      x_.dots(free_, h_.data(), first.data());
+      x_.dots(loose, h_.data(), first.data());
       for (int c = 0; c < k; ++c)
         for (int r = 0; r < k; ++r) gram[static_cast<std::size_t>(c) * k + r] -= first[c] * first[r] / curvature_sum_;
     }
@@ -396,11 +493,11 @@ class Solver {
     for (int c = 0; c < k; ++c) gram[static_cast<std::size_t>(c) * k + c] += 1e-14 * top;
     int order = k, one = 1, info = 0;
     char upper = 'U';
-    blas::dpotrf(&upper, &order, gram.data(), &order, &info);
+    if (k > 0) blas::dpotrf(&upper, &order, gram.data(), &order, &info);
     if (info != 0) return false;
-    blas::dpotrs(&upper, &order, &one, gram.data(), &order, right.data(), &order, &info);
+    if (k > 0) blas::dpotrs(&upper, &order, &one, gram.data(), &order, right.data(), &order, &info);
     Vector shift(n_, 0.0);
-    x_.combine(free_, right.data(), shift.data());
+    x_.combine(loose, right.data(), shift.data());
     double mean = 0.0;
     if (settings_.intercept) {
       for (int c = 0; c < k; ++c) mean += right[c] * first[c];
@@ -435,13 +532,15 @@ class Solver {
       const double by_ridge = std::sqrt(2.0 * (Design::is_kernel ? kernel_ridge_ : ridge_[j]) * goal / k);
       const double by_l1 = settings_.tol * l1_[j];
       const double floor = 1e-3 * settings_.tol * std::sqrt(goal);
-      inner_.allowed[c] = 0.3 * tighten * std::max({by_ridge, by_l1, floor});
+      inner_.allowed[c] = 0.3 * std::max({by_ridge * std::sqrt(tighten), by_l1 * tighten, floor * tighten});
     }
     fresh_count_ = k;
   }
 
   bool step(double worst) {
     curvature();
+    if constexpr (Design::is_kernel)
+      if (penalty_.l1_ratio == 0.0 && x_.square()) return ridge_step();
     const bool explicit_model = uses_gram();
     if (explicit_model) {
       update_gram(worst);
@@ -469,8 +568,60 @@ class Solver {
     return true;
   }
 
+  // Without an l1 penalty the model's minimiser solves (ridge I + H K) beta = c - h shift, which Woodbury's
+  // identity turns into a system on the samples that carry curvature: ridge I + D K D, D = H^(1/2).
+  bool ridge_step() {
+    Columns rows;
+    double top = 0.0;
+    for (Index i = 0; i < n_; ++i) top = std::max(top, model_h_[i]);
+    for (Index i = 0; i < n_; ++i)
+      if (model_h_[i] > 1e-14 * top) rows.push_back(static_cast<int>(i));
+    int k = static_cast<int>(rows.size()), two = 2, info = 0;
+    Vector root(k), system(static_cast<std::size_t>(k) * k), right(2 * static_cast<std::size_t>(k));
+    for (int c = 0; c < k; ++c) root[c] = std::sqrt(model_h_[rows[c]]);
+    for (int c = 0; c < k; ++c) {
+      const auto* column = x_.column(rows[c]);
+      double* out = system.data() + static_cast<std::size_t>(c) * k;
+      for (int r = 0; r <= c; ++r) out[r] = root[c] * root[r] * column[rows[r]];
+      out[c] += kernel_ridge_;
+    }
+    Vector target(n_), weight(n_, 0.0), product(n_);
+    for (Index i = 0; i < n_; ++i) target[i] = model_h_[i] * quad_[i] - e_[i];
+    for (int c = 0; c < k; ++c) weight[rows[c]] = model_h_[rows[c]];
+    x_.all_dots(target.data(), product.data());
+    for (int c = 0; c < k; ++c) right[c] = root[c] * product[rows[c]];
+    if (settings_.intercept) {
+      x_.all_dots(weight.data(), product.data());
+      for (int c = 0; c < k; ++c) right[k + c] = root[c] * product[rows[c]];
+    }
+    char upper = 'U';
+    blas::dpotrf(&upper, &k, system.data(), &k, &info);
+    if (info != 0) return retry();
+    blas::dpotrs(&upper, &k, &two, system.data(), &k, right.data(), &k, &info);
+    for (int c = 0; c < k; ++c) {
+      target[rows[c]] -= root[c] * right[c];
+      weight[rows[c]] -= root[c] * right[k + c];
+    }
+    double shift = 0.0;
+    if (settings_.intercept) {
+      const double total = std::accumulate(weight.begin(), weight.end(), 0.0);
+      if (total > 0.0) shift = std::accumulate(target.begin(), target.end(), 0.0) / total;
+    }
+    Vector delta(n_);
+    for (Index i = 0; i < n_; ++i) {
+      inner_.b[place_[i]] = (target[i] - shift * weight[i]) / kernel_ridge_;
+      delta[i] = inner_.b[place_[i]] - b_[i];
+    }
+    Columns moved(n_);
+    std::iota(moved.begin(), moved.end(), 0);
+    if (!search(moved, delta, shift)) return retry();
+    refresh_gradient();
+    return true;
+  }
+
   // A step that leads nowhere: once more with the true curvature, then give up.
   bool retry() {
+    if (exhausted_ > 3) return false;
     if (gram_count_ > 0 && !gram_fresh_) {
       gram_count_ = 0;
       return true;
@@ -528,6 +679,8 @@ class Solver {
     }
     const double promise = slope + penalty_full;
     const double now = loss_value_ + penalty_now, slack = 1e-15 * now;
+    exhausted_ = promise > -1e-15 * now ? exhausted_ + 1 : 0;
+    if (exhausted_ > 3) return false;
     double t = 1.0;
     for (int tries = 0; tries < 40; ++tries, t *= 0.5) {
       const LossSums sums =
@@ -666,15 +819,18 @@ class Solver {
 
   Columns set_, free_;
   std::vector<int> place_;
+  bool cools_;
   int fresh_count_ = 0;
   Screen screen_;
   Vector scratch_, direction_, quad_direction_, dual_e_, dual_v_;
+  mutable Vector landmark_factor_;
 
   InnerProblem inner_;
   GramDescent descent_;
   ResidualDescent residual_descent_;
   Vector gram_, model_, mean_, gram_h_, model_h_;
   int gram_count_ = 0, stride_ = 0;
+  int exhausted_ = 0;  // steps in a row that promised nothing above rounding
   double gram_total_ = 0.0, contraction_ = 0.05, floor_ = 0.0;
   bool gram_fresh_ = false, model_current_ = false;
 };
