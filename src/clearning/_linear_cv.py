@@ -1,0 +1,269 @@
+"""Linear C-learning with penalty, temperature and margin chosen by cross-validation."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import _fit_context
+from sklearn.metrics import get_scorer_names
+from sklearn.utils import _safe_indexing
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.metadata_routing import _raise_for_params
+
+from clearning import _cv
+from clearning._base import Target, check_target, check_values
+from clearning._linear_base import LINEAR_CONSTRAINTS, BaseLinearClassifier
+from clearning._routing import SearchRoutingMixin
+from clearning.losses import Loss
+
+
+class CLearningClassifierCV(SearchRoutingMixin, BaseLinearClassifier):
+    """Linear C-learning with penalty, temperature and margin chosen by cross-validation.
+
+    Each fold runs a whole path of alphas once for every (l1_ratio, ρ, u); the path of the chosen
+    combination is then run on all samples. Folds are stratified and run in parallel threads.
+
+    Parameters
+    ----------
+    loss : {"coherence", "logistic", "huberized_hinge", "squared_hinge", "hinge"} or Loss, \
+            default="coherence"
+        The loss of the margin; "coherence" is the C-loss.
+    alphas : int or array-like, default=100
+        Number of penalties on the path, from the smallest with all coefficients zero down a
+        logarithmic grid; or the penalties themselves.
+    alpha_min_ratio : float or "auto", default="auto"
+        Smallest penalty as a share of the largest; "auto" is 0.01 where there are more features
+        than samples and 0.0001 elsewhere.
+    l1_ratios : array-like of float, default=(0.5,)
+        Shares of the ℓ₁ penalty to try.
+    rhos : array-like of float, default=(1.0,)
+        Temperatures to try; ignored but for the first where the loss is not "coherence".
+    us : array-like of float, default=(1.0,)
+        Margins to try; ignored but for the first where the loss is not "coherence".
+    delta : float, default=2.0
+        Width of the huberised hinge's quadratic part.
+    cv : int, splitter or iterable, default=5
+        Number of stratified folds, or the folds.
+    scoring : str or callable, default=None
+        A scorer of scikit-learn. By default "neg_log_loss" where the loss has a link to
+        probabilities, "accuracy" elsewhere.
+    selection : {"best", "one_se"}, default="best"
+        The alpha of the best mean score, or the largest whose mean score is within one standard
+        error of it.
+    fit_intercept : bool, default=True
+        Whether there is an intercept.
+    standardize : bool, default=False
+        Whether to penalise the coefficients of columns scaled to unit variance. Coefficients are
+        reported on the original scale.
+    penalty_factor : array-like of shape (n_features,), default=None
+        Non-negative factors of each coefficient's penalty; 0 leaves it unpenalised.
+    bounds : tuple (lower, upper), default=None
+        Bounds of the coefficients, numbers or arrays of shape (n_features,), with
+        lower ≤ 0 ≤ upper.
+    class_weight : dict or "balanced", default=None
+        Weights of the classes, which multiply the sample weights.
+    tol : float, default=1e-6
+        Duality gap to reach, relative to the objective of the best constant score.
+    max_iter : int, default=10000
+        Most iterations of the solver at each penalty.
+    n_jobs : int, default=None
+        Number of threads over folds and combinations; -1 for all processors.
+
+    Attributes
+    ----------
+    alpha_, l1_ratio_, rho_, u_ : float
+        The chosen hyperparameters.
+    path_ : RegularizationPath
+        The path of the chosen (l1_ratio, ρ, u) on all samples.
+    cv_results_ : dict of ndarrays
+        ``param_alpha``, ``param_l1_ratio``, ``param_rho``, ``param_u``, ``split0_test_score`` and
+        so on, their mean over folds weighted by the folds' weights, its standard deviation
+        (``std_test_score``) and standard error (``sem_test_score``), and ``rank_test_score``.
+    best_index_ : int
+        Index of the chosen entry of ``cv_results_``.
+    coef_ : ndarray of shape (1, n_features)
+        Coefficients at the chosen penalty.
+    intercept_ : ndarray of shape (1,)
+        Intercept at the chosen penalty.
+    classes_ : ndarray of shape (2,)
+        The two class labels; the second has positive scores.
+    n_iter_ : int
+        Iterations of the solver at the chosen penalty.
+    objective_ : float
+        Objective at the chosen penalty.
+    dual_gap_ : float
+        Upper bound on how far ``objective_`` is from the minimum.
+    loss_ : Loss
+        The loss that was minimised.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X has them.
+
+    See Also
+    --------
+    CLearningClassifier : One fit at one penalty.
+
+    Examples
+    --------
+    >>> from clearning import CLearningClassifierCV
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = CLearningClassifierCV(standardize=True, alphas=20, selection="one_se").fit(X, y)
+    >>> model.path_.coefs.shape
+    (20, 30)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **LINEAR_CONSTRAINTS,
+        "alphas": [Interval(Integral, 1, None, closed="left"), "array-like"],
+        "alpha_min_ratio": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="neither")],
+        "l1_ratios": ["array-like"],
+        "rhos": ["array-like"],
+        "us": ["array-like"],
+        "cv": ["cv_object"],
+        "scoring": [StrOptions(set(get_scorer_names())), callable, None],
+        "selection": [StrOptions({"best", "one_se"})],
+        "n_jobs": [Integral, None],
+    }
+
+    def __init__(
+        self,
+        *,
+        loss: str | Loss = "coherence",
+        alphas: int | ArrayLike = 100,
+        alpha_min_ratio: float | str = "auto",
+        l1_ratios: ArrayLike = (0.5,),
+        rhos: ArrayLike = (1.0,),
+        us: ArrayLike = (1.0,),
+        delta: float = 2.0,
+        cv: Any = 5,
+        scoring: Any = None,
+        selection: str = "best",
+        fit_intercept: bool = True,
+        standardize: bool = False,
+        penalty_factor: ArrayLike | None = None,
+        bounds: tuple[ArrayLike, ArrayLike] | None = None,
+        class_weight: dict[Any, float] | str | None = None,
+        tol: float = 1e-6,
+        max_iter: int = 10_000,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.loss = loss
+        self.alphas = alphas
+        self.alpha_min_ratio = alpha_min_ratio
+        self.l1_ratios = l1_ratios
+        self.rhos = rhos
+        self.us = us
+        self.delta = delta
+        self.cv = cv
+        self.scoring = scoring
+        self.selection = selection
+        self.fit_intercept = fit_intercept
+        self.standardize = standardize
+        self.penalty_factor = penalty_factor
+        self.bounds = bounds
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_jobs = n_jobs
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        offset: ArrayLike | None = None,
+        **params: Any,
+    ) -> CLearningClassifierCV:
+        """Choose the hyperparameters by cross-validation and fit on all samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The samples.
+        y : array-like of shape (n_samples,)
+            Labels of two classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights of the samples, in the fits and in the default scores.
+        offset : array-like of shape (n_samples,), default=None
+            Added to the scores.
+        **params : dict
+            Passed on to the splitter and the scorer where metadata routing is enabled.
+
+        Returns
+        -------
+        self : CLearningClassifierCV
+            The fitted classifier.
+        """
+        _raise_for_params(params, self, "fit")
+        X, y = self._validate_design(X, y)
+        target = check_target(
+            X, y, sample_weight=sample_weight, class_weight=self.class_weight, offset=offset
+        )
+        split_params, score_params = self._route(sample_weight, params)
+        folds = _cv.make_folds(self.cv, X, y, target, split_params)
+        candidates = _cv.make_candidates(
+            self.loss,
+            l1_ratios=self.l1_ratios,
+            rhos=self.rhos,
+            us=self.us,
+            delta=self.delta,
+            alphas=lambda loss, l1_ratio: self._alphas(X, target, loss, l1_ratio),
+        )
+        result = _cv.search(
+            lambda candidate, train, test: self._fold_scores(X, target, candidate, train, test),
+            candidates,
+            folds,
+            X=X,
+            target=target,
+            scoring=self.scoring,
+            score_params=score_params,
+            selection=self.selection,
+            n_jobs=self.n_jobs,
+        )
+        self.classes_ = target.classes
+        self.cv_results_, self.best_index_ = result.table, result.index
+        self._refit(X, target, result.candidate, result.alpha_index)
+        return self
+
+    def _refit(self, X: Any, target: Target, chosen: _cv.Candidate, index: int) -> None:
+        path = self._path(X, target, chosen.loss, alphas=chosen.alphas, l1_ratio=chosen.l1_ratio)
+        names = getattr(self, "feature_names_in_", None)
+        self.path_ = replace(
+            path, classes=target.classes, feature_names=None if names is None else tuple(names)
+        )
+        self.loss_ = chosen.loss
+        self.alpha_ = float(chosen.alphas[index])
+        self.l1_ratio_, self.rho_, self.u_ = chosen.l1_ratio, chosen.rho, chosen.u
+        self._take(path, index)
+
+    def _alphas(self, X: Any, target: Target, loss: Loss, l1_ratio: float) -> Any:
+        """Return the penalties of all folds: those of the path on all samples."""
+        if not isinstance(self.alphas, Integral):
+            return np.sort(check_values("alphas", self.alphas, 0.0, np.inf, closed=False))[::-1]
+        largest = self._path(X, target, loss, alphas=1, l1_ratio=l1_ratio).alphas[0]
+        ratio = self.alpha_min_ratio
+        if ratio == "auto":
+            ratio = 1e-2 if X.shape[0] < X.shape[1] else 1e-4
+        return np.geomspace(largest, largest * ratio, self.alphas)
+
+    def _fold_scores(
+        self, X: Any, target: Target, candidate: _cv.Candidate, train: Any, test: Any
+    ) -> NDArray[np.float64]:
+        path = self._path(
+            X,
+            target,
+            candidate.loss,
+            train,
+            alphas=candidate.alphas,
+            l1_ratio=candidate.l1_ratio,
+        )
+        scores = safe_sparse_dot(_safe_indexing(X, test), path.coefs.T) + path.intercepts
+        return scores if target.offset is None else scores + target.offset[test, None]
