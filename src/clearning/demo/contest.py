@@ -177,6 +177,4 @@ def _final(model: Any) -> Any:
     final = model[-1]
     if hasattr(final, "calibrated_classifiers_"):
         final = final.calibrated_classifiers_[0].estimator
-    elif hasattr(final, "estimator_"):
-        final = final.estimator_
     return getattr(final, "best_estimator_", final)
