@@ -4,6 +4,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -60,10 +61,20 @@ Loss loss_of(const nb::dict& d) {
   return loss;
 }
 
+// Raised by interrupt(); a solve that began before it ends. Signals reach the main thread only, so this is
+// how the others hear of them.
+std::atomic<unsigned> epoch{0};
+
 // Ctrl-C is looked for a few times a second, with the interpreter's lock held only for the look.
 std::function<void()> interrupt_check() {
+  const unsigned mine = epoch;
   auto last = std::make_shared<std::chrono::steady_clock::time_point>(std::chrono::steady_clock::now());
-  return [last] {
+  return [last, mine] {
+    if (epoch != mine) {
+      nb::gil_scoped_acquire lock;
+      PyErr_SetNone(PyExc_KeyboardInterrupt);
+      throw nb::python_error();
+    }
     const auto now = std::chrono::steady_clock::now();
     if (now - *last < std::chrono::milliseconds(100)) return;
     *last = now;
@@ -200,5 +211,6 @@ NB_MODULE(_core, m) {
   sparse(&solve_sparse<double, std::int64_t>);
   sparse(&solve_sparse<float, std::int32_t>);
   sparse(&solve_sparse<float, std::int64_t>);
+  m.def("interrupt", [] { ++epoch; }, "End every solve under way with KeyboardInterrupt.");
   m.def("evaluate_loss", &evaluate_loss, nb::arg("loss"), nb::arg("margins"));
 }

@@ -82,7 +82,7 @@ class Solver {
   // Another temperature from here on; the coefficients stay.
   void set_temperature(double rho) {
     loss_.rho = rho;
-    exhausted_ = 0;
+    begin_progress();
     gram_count_ = 0;
     contraction_ = 0.05;
     settle();
@@ -104,12 +104,12 @@ class Solver {
 
   Outcome solve_at(double alpha, double previous_alpha) {
     if (cools_) warm_up();
-    exhausted_ = 0;
     set_alpha(alpha);
+    begin_progress();
     if (!freeze_) choose_columns(alpha, previous_alpha);
     const double goal = settings_.tol * null_objective_;
     Outcome out;
-    double tighten = 1.0, check_level = 1.0;
+    double tighten = 1.0, check_level = 1.0, best_dual = -INFINITY;
     while (true) {
       settings_.check_interrupt();
       out.gap = gap();
@@ -123,6 +123,7 @@ class Solver {
           check_level = std::max(1.0, 0.1 * inner_.worst());
           contraction_ = std::min(contraction_, 0.3);
         } else {
+          best_dual = std::max(best_dual, objective() - out.gap);
           out.converged = out.gap <= goal;
           if (out.converged || tighten < 1e-9) break;
           check_level = 1.0;
@@ -141,7 +142,8 @@ class Solver {
         break;
       }
     }
-    out.objective = reported_loss() + penalty_value(b_);
+    out.objective = objective();
+    if (!out.converged) out.gap = out.objective - best_dual;  // any dual point bounds the optimum
     return out;
   }
 
@@ -162,6 +164,8 @@ class Solver {
     else return ridge_[j] * b_[j];
   }
   double gradient(Index j) const { return v_[j] + ridge_gradient(j); }
+
+  double objective() const { return reported_loss() + penalty_value(b_); }
 
   double penalty_value(const Vector& b) const {
     double sum = 0.0;
@@ -562,10 +566,25 @@ class Solver {
     if (moved.empty()) return retry();
     if (!explicit_model) shift = residual_descent_.intercept_shift();
     if (!search(moved, delta, shift)) return retry();
-    const double before = worst;
     refresh_gradient();
-    contraction_ = std::max(1e-3, worst_violation() / before);
+    const double after = worst_violation();
+    contraction_ = std::max(1e-3, after / worst);
+    watch_progress(after);
     return true;
+  }
+
+  void begin_progress() {
+    stalled_ = 0;
+    best_violation_ = INFINITY;
+  }
+
+  void watch_progress(double violation) {
+    if (violation < 0.9 * best_violation_) {
+      best_violation_ = violation;
+      stalled_ = 0;
+    } else {
+      ++stalled_;
+    }
   }
 
   // Without an l1 penalty the model's minimiser solves (ridge I + H K) beta = c - h shift, which Woodbury's
@@ -616,12 +635,13 @@ class Solver {
     std::iota(moved.begin(), moved.end(), 0);
     if (!search(moved, delta, shift)) return retry();
     refresh_gradient();
+    watch_progress(worst_violation());
     return true;
   }
 
   // A step that leads nowhere: once more with the true curvature, then give up.
   bool retry() {
-    if (exhausted_ > 3) return false;
+    if (stalled_ > 12) return false;
     if (gram_count_ > 0 && !gram_fresh_) {
       gram_count_ = 0;
       return true;
@@ -679,8 +699,8 @@ class Solver {
     }
     const double promise = slope + penalty_full;
     const double now = loss_value_ + penalty_now, slack = 1e-15 * now;
-    exhausted_ = promise > -1e-15 * now ? exhausted_ + 1 : 0;
-    if (exhausted_ > 3) return false;
+    if (promise < -1e-14 * now) stalled_ = 0;
+    if (stalled_ > 12) return false;
     double t = 1.0;
     for (int tries = 0; tries < 40; ++tries, t *= 0.5) {
       const LossSums sums =
@@ -830,7 +850,8 @@ class Solver {
   ResidualDescent residual_descent_;
   Vector gram_, model_, mean_, gram_h_, model_h_;
   int gram_count_ = 0, stride_ = 0;
-  int exhausted_ = 0;  // steps in a row that promised nothing above rounding
+  int stalled_ = 0;  // steps in a row that neither promised nor gained anything above rounding
+  double best_violation_ = INFINITY;
   double gram_total_ = 0.0, contraction_ = 0.05, floor_ = 0.0;
   bool gram_fresh_ = false, model_current_ = false;
 };
