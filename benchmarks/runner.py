@@ -112,12 +112,12 @@ def repeat(measure: Callable[[], float], *, least: int = 3, seconds: float = 1.0
 # ---------------------------------------------------------------- results kept on disk
 
 
-def recall(kind: str, **key) -> Any | None:
+def recall(kind: str, /, **key) -> Any | None:
     path = _record(kind, key)
     return json.loads(path.read_text())["value"] if path.exists() else None
 
 
-def remember(value: Any, kind: str, **key) -> None:
+def remember(value: Any, kind: str, /, **key) -> None:
     path = _record(kind, key)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.with_suffix(".part").write_text(json.dumps({"key": key, "value": value}))
