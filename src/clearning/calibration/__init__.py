@@ -6,10 +6,12 @@ from clearning.calibration._calibrators import (
     SollichCalibrator,
 )
 from clearning.calibration._classifier import CalibratedMarginClassifier
+from clearning.calibration._weighted import WeightedMarginClassifier
 
 __all__ = [
     "CalibratedMarginClassifier",
     "CoherenceCalibrator",
     "PlattCalibrator",
     "SollichCalibrator",
+    "WeightedMarginClassifier",
 ]

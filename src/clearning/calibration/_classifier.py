@@ -276,7 +276,7 @@ class CalibratedMarginClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
             return process_routing(self, "fit", sample_weight=weight, **fit_params)
         params = dict(fit_params)
         if weight is not None:
-            name = _weight_name(self.estimator)
+            name = weight_name(self.estimator)
             if name is None:
                 warnings.warn(
                     f"Since {type(self.estimator).__name__} does not appear to accept "
@@ -457,12 +457,12 @@ def _two_columns(calibrator: Any, scores: Array) -> Array:
     return proba if proba.ndim == 2 else np.column_stack([1.0 - proba, proba])
 
 
-def _weight_name(estimator: Any) -> str | None:
+def weight_name(estimator: Any) -> str | None:
     """What `fit` calls the sample weights of an estimator or of a pipeline's last step."""
     if isinstance(estimator, FrozenEstimator):
         return "sample_weight"
     if isinstance(estimator, Pipeline):
         step, last = estimator.steps[-1]
-        inner = _weight_name(last)
+        inner = weight_name(last)
         return None if inner is None else f"{step}__{inner}"
     return "sample_weight" if has_fit_parameter(estimator, "sample_weight") else None
