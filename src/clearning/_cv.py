@@ -23,6 +23,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing
 from sklearn.utils.parallel import Parallel, delayed
 
+from clearning import _core
 from clearning._base import MarginClassifierMixin, Target, check_values
 from clearning._progress import progress
 from clearning.losses import CLoss, Loss, make_loss
@@ -256,8 +257,8 @@ def run_folds(
     parallel = Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")
     try:
         scores = list(progress(parallel(jobs), total=len(jobs), label=label))
-    except BaseException:
-        crew.call_off()
+    except BaseException as error:
+        crew.call_off(at_once=isinstance(error, KeyboardInterrupt))
         raise
     return np.array(scores).reshape(len(candidates), len(folds), -1).swapaxes(1, 2)
 
@@ -285,10 +286,12 @@ class _Crew:
             self.at_work -= 1
             self.state.notify_all()
 
-    def call_off(self) -> None:
-        """Let no job begin any more, and wait for those that have begun."""
+    def call_off(self, *, at_once: bool) -> None:
+        """Let no job begin any more, and wait for those that have begun; at once, end them too."""
         with self.state:
             self.called_off = True
+            if at_once:
+                _core.interrupt()
             self.state.wait_for(lambda: self.at_work == 0)
 
 
