@@ -2,5 +2,6 @@
 
 from clearning.display.losses import LossDisplay
 from clearning.display.path import CVDisplay, PathDisplay
+from clearning.display.reliability import ReliabilityDisplay
 
-__all__ = ["CVDisplay", "LossDisplay", "PathDisplay"]
+__all__ = ["CVDisplay", "LossDisplay", "PathDisplay", "ReliabilityDisplay"]
