@@ -58,13 +58,14 @@ def test_page_is_self_contained(demo):
     page = folder / "index.html"
     assert str(page) in done.stdout
     text = page.read_text(encoding="utf-8")
-    assert text.count('src="data:image/png;base64,') == 6
+    assert text.count('src="data:image/png;base64,') == 7
     assert not re.search(r"(src|href)=\"(?!data:)|url\(|<script|@import", text)
     assert text.count("<tr") == 12
     pictures = sorted(path.stem for path in folder.glob("*.png"))
     assert pictures == [
         "cross-validation",
         "kernel-cross-validation",
+        "kernel-path",
         "path",
         "reliability",
         "simulation-reliability",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Sequence
 from html import escape
-from itertools import zip_longest
+from operator import attrgetter
 from pathlib import Path
 
 from clearning import __version__
@@ -34,7 +34,10 @@ th { font-weight: 600; color: var(--soft); }
 th:first-child, td:first-child { text-align: left; padding-left: 0; }
 tr.ours td:first-child { color: var(--mark); font-weight: 600; }
 .best { font-weight: 700; }
-figure { margin: 1.75rem 0; }
+.figures { display: grid; grid-template-columns: 1fr 1fr; gap: 1.75rem 1.5rem; }
+figure { margin: 0; }
+figure.wide { grid-column: 1 / -1; }
+@media (max-width: 44rem) { .figures { grid-template-columns: 1fr; } }
 figure img { width: 100%; height: auto; display: block; background: #fff; border-radius: 8px;
   border: 1px solid var(--rule); padding: .5rem; }
 figcaption { font-size: .92rem; margin-top: .5rem; max-width: 46rem; }
@@ -47,7 +50,7 @@ has to be calibrated afterwards, and every fit comes with a duality gap: a proof
 from the optimum.</p>
 <p class="soft">Every method standardises the features and tunes itself by five-fold
 cross-validation on the training samples; seconds include that. <em>Calibration</em> is the expected
-calibration error over 15 bins. The best figure of each column is bold.</p>
+calibration error over ten bins of equal size. The best figure of each column is bold.</p>
 """
 
 
@@ -71,16 +74,16 @@ def _section(contest: Contest, pictures: Sequence[Picture]) -> str:
     figures = "".join(map(_figure, pictures))
     return (
         f"<h2>{escape(contest.title)}</h2>\n<p>{escape(contest.note)}</p>\n"
-        f"{_table(contest)}\n{figures}"
+        f'{_table(contest)}\n<div class="figures">{figures}</div>\n'
     )
+
+
+_COMPARED = ("error", "log_loss", "calibration")  # columns 1, 2 and 3 of the table
 
 
 def _table(contest: Contest) -> str:
     head = "".join(f"<th>{escape(heading)}</th>" for heading in HEADINGS)
-    best = {
-        name: min(getattr(row, name) for row in contest.rows)
-        for name in ("error", "log_loss", "calibration")
-    }
+    best = [min(contest.rows, key=attrgetter(name)).cells() for name in _COMPARED]
     rows = "".join(_row(row, best) for row in contest.rows)
     return (
         f'<div class="scroll"><table><thead><tr>{head}</tr></thead>\n'
@@ -88,20 +91,23 @@ def _table(contest: Contest) -> str:
     )
 
 
-def _row(row: Row, best: dict[str, float]) -> str:
-    bold = ["", *("best" if getattr(row, name) == best[name] else "" for name in best)]
-    cells = "".join(
-        f'<td class="{mark}">{escape(cell)}</td>'
-        for cell, mark in zip_longest(row.cells(), bold, fillvalue="")
+def _row(row: Row, best: list[tuple[str, ...]]) -> str:
+    cells = row.cells()
+    # What is printed alike counts alike.
+    bold = {i for i, winner in enumerate(best, start=1) if cells[i] == winner[i]}
+    columns = "".join(
+        f'<td class="{"best" if i in bold else "plain"}">{escape(cell)}</td>'
+        for i, cell in enumerate(cells)
     )
     owner = "ours" if row.method in OURS else "theirs"
-    return f'<tr class="{owner}">{cells}</tr>\n'
+    return f'<tr class="{owner}">{columns}</tr>\n'
 
 
 def _figure(picture: Picture) -> str:
     data = b64encode(picture.path.read_bytes()).decode("ascii")
     caption = escape(picture.caption)
+    width = "wide" if picture.wide else "half"
     return (
-        f'<figure><img src="data:image/png;base64,{data}" alt="{caption}">\n'
+        f'<figure class="{width}"><img src="data:image/png;base64,{data}" alt="{caption}">\n'
         f"<figcaption>{caption}</figcaption></figure>\n"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from clearning.datasets import simulation_probability
-from clearning.demo.contest import KERNEL, LINEAR, SVM, Contest, n_vectors
+from clearning.demo.contest import BINS, KERNEL, LINEAR, SVM, Contest, n_vectors
 from clearning.display import CVDisplay, PathDisplay, ReliabilityDisplay
 from clearning.display._style import COLOURS
 
@@ -24,41 +25,42 @@ _PALE = LinearSegmentedColormap.from_list("pale", ["#efb48c", "#ffffff", "#8cbed
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture on disk and what it shows."""
+    """A picture on disk and what it shows; a wide one wants a row of its own."""
 
     path: Path
     caption: str
+    wide: bool
 
 
 def draw(contest: Contest, folder: Path) -> list[Picture]:
     """Draw what there is to see of a contest that has been run."""
     if contest.simulation is None:
         drawings = {
-            "path": (_path(contest), _PATH),
+            "path": (_path(contest, LINEAR, contest.feature_names), _PATH),
             "cross-validation": (_curve(contest, LINEAR), _CURVE),
             "reliability": (_reliability(contest), _RELIABILITY),
         }
     else:
         drawings = {
             "surface": (_surface(contest), _SURFACE),
-            "kernel-cross-validation": (_curve(contest, KERNEL), _KERNEL_CURVE),
+            "kernel-path": (_path(contest, KERNEL), _KERNEL_PATH),
+            "kernel-cross-validation": (_curve(contest, KERNEL), _CURVE),
             "simulation-reliability": (_reliability(contest), _RELIABILITY),
         }
     return [
-        _save(figure, folder / f"{name}.png", text) for name, (figure, text) in drawings.items()
+        _save(figure, folder / f"{name}.png", caption)
+        for name, (figure, caption) in drawings.items()
     ]
 
 
 def _save(figure: Figure, path: Path, caption: str) -> Picture:
     figure.savefig(path, dpi=140, facecolor="white")
     plt.close(figure)
-    return Picture(path, caption)
+    return Picture(path, caption, wide=figure.get_figwidth() > 8)
 
 
-def _path(contest: Contest) -> Figure:
-    model = contest.methods[LINEAR][-1]
-    display = PathDisplay.from_estimator(model, feature_names=contest.feature_names)
-    return display.figure_
+def _path(contest: Contest, method: str, names: Sequence[str] | None = None) -> Figure:
+    return PathDisplay.from_estimator(contest.methods[method][-1], feature_names=names).figure_
 
 
 def _curve(contest: Contest, method: str) -> Figure:
@@ -66,7 +68,12 @@ def _curve(contest: Contest, method: str) -> Figure:
 
 
 def _reliability(contest: Contest) -> Figure:
-    return ReliabilityDisplay.from_predictions(contest.y_test, contest.probabilities).figure_
+    shown = {name: contest.probabilities[name] for name in (LINEAR, KERNEL, SVM)}
+    figure, axes = plt.subplots(
+        2, 3, figsize=(11.4, 4.8), height_ratios=(3.2, 1.0), layout="constrained"
+    )
+    ReliabilityDisplay.from_predictions(contest.y_test, shown, **BINS, side_by_side=True, axes=axes)
+    return figure
 
 
 def _surface(contest: Contest) -> Figure:
@@ -111,13 +118,18 @@ _PATH = (
     "The regularisation path of linear C-learning: from a strong penalty, where every coefficient "
     "is exactly zero, to a weak one. The line marks the penalty that cross-validation chose."
 )
-_CURVE = "Log-loss in cross-validation along the path of linear C-learning, with standard errors."
-_KERNEL_CURVE = (
-    "Log-loss in cross-validation along the path of kernel C-learning, with standard errors."
+_KERNEL_PATH = (
+    "The path of kernel C-learning: one line for each training sample that ever became a support "
+    "vector. The line marks the penalty that cross-validation chose."
+)
+_CURVE = (
+    "Log-loss in cross-validation along the path, with standard errors. The lines mark the best "
+    "penalty and the largest within one standard error of it."
 )
 _RELIABILITY = (
     "Reliability on the test samples: how often the positive class occurred where a method gave it "
-    "that probability. A method that says what it knows lies on the diagonal."
+    "that probability, in ten bins of equal size, with 95 % confidence bands. A method that says "
+    "what it knows lies on the diagonal. Below, how its probabilities spread."
 )
 _SURFACE = (
     "Probability contours: the truth, kernel C-learning with its own probabilities, and an SVM "
