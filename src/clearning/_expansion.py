@@ -34,7 +34,8 @@ class Expansion:
         """Return the expansion of some of the samples; landmarks stay the same."""
         if self.penalty_kernel is None:
             return Expansion(self.K[np.ix_(train, train)], None, self.centres[train])
-        return Expansion(self.K[train], self.penalty_kernel, self.centres)
+        # Taken from the transpose, the slice has contiguous columns, as the solver wants it.
+        return Expansion(self.K.T.take(train, axis=1).T, self.penalty_kernel, self.centres)
 
     def held_out(self, train: NDArray[np.intp], test: NDArray[np.intp]) -> NDArray:
         """Return the kernel matrix between other samples and the centres of a fold."""

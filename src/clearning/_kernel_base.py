@@ -63,8 +63,8 @@ class BaseKernelClassifier(MarginClassifierMixin, BaseEstimator):
     max_iter: int
     support_vectors_: Any
 
-    def _check(self, X, y, sample_weight, offset) -> tuple[Any, NDArray[Any], Target]:
-        """Check everything that is given to fit."""
+    def _check(self, X, y, sample_weight, offset) -> tuple[Any, NDArray[Any], Target, Any]:
+        """Check everything that is given to fit; return X, y, the target and the weights."""
         X, y = self._validate(X, y)
         target = check_target(
             X, y, sample_weight=sample_weight, class_weight=self.class_weight, offset=offset
@@ -74,7 +74,9 @@ class BaseKernelClassifier(MarginClassifierMixin, BaseEstimator):
                 "X must be a square kernel matrix with kernel='precomputed', got shape "
                 f"{X.shape}: X.shape[0] should be equal to X.shape[1]."
             )
-        return X, y, target
+        if sample_weight is not None:
+            sample_weight = np.broadcast_to(np.asarray(sample_weight, dtype=float), len(y))
+        return X, y, target, sample_weight
 
     def _training_set(self, X, target: Target, sample_weight) -> TrainingSet:
         """Leave out samples of no weight."""
@@ -89,10 +91,7 @@ class BaseKernelClassifier(MarginClassifierMixin, BaseEstimator):
                 f"n_landmarks must lie between 1 and the number of samples ({len(rows)}), "
                 f"got {self.n_landmarks}."
             )
-        if sample_weight is None or isinstance(sample_weight, Real):
-            weight = None
-        else:
-            weight = np.asarray(sample_weight, dtype=float)[rows]
+        weight = None if sample_weight is None else sample_weight[rows]
         return TrainingSet(X, target, weight, rows, n_samples)
 
     def _validate(self, X, y="no_validation", reset=True):

@@ -235,7 +235,7 @@ class KernelCLearningClassifierCV(BaseKernelClassifier):
         """
         _raise_for_params(params, self, "fit")
         gammas = self._check_gammas()
-        X, y, target = self._check(X, y, sample_weight, offset)
+        X, y, target, sample_weight = self._check(X, y, sample_weight, offset)
         split_params, score_params = self._route(sample_weight, params)
         folds = _cv.make_folds(self.cv, X, y, target, split_params)
         training = self._training_set(X, target, sample_weight)

@@ -193,7 +193,7 @@ class KernelCLearningClassifier(BaseKernelClassifier):
         -------
         self : KernelCLearningClassifier
         """
-        X, y, target = self._check(X, y, sample_weight, offset)
+        X, y, target, sample_weight = self._check(X, y, sample_weight, offset)
         training = self._training_set(X, target, sample_weight)
         kernel = self._resolve_kernel(training, self.gamma)
         expansion = expand(kernel, training.X, self.n_landmarks, self.random_state)

@@ -71,8 +71,11 @@ class Kernel:
         return K
 
     def cross(self, X, Y) -> np.ndarray:
-        """Return the kernel matrix between the rows of X and the rows of Y."""
-        K = np.empty((X.shape[0], Y.shape[0]), dtype=self.dtype)
+        """Return the kernel matrix between the rows of X and the rows of Y.
+
+        Its columns are contiguous, as the solver wants its designs.
+        """
+        K = np.empty((X.shape[0], Y.shape[0]), dtype=self.dtype, order="F")
         block = self._block_function(X, Y)
         for rows in row_blocks(*K.shape):
             K[rows] = block(rows, slice(None))
