@@ -302,7 +302,7 @@ def _fit_kernel(
     estimator: KernelCLearningClassifier, X: Any, y: Any, sample_weight: Any, inner: Array
 ) -> _KernelFits:
     estimator._validate_params()
-    X, y, target = estimator._check(X, y, sample_weight, None)
+    X, y, target, sample_weight = estimator._check(X, y, sample_weight, None)
     training = estimator._training_set(X, target, sample_weight)
     kernel = estimator._resolve_kernel(training, estimator.gamma)
     expansion = expand(kernel, training.X, estimator.n_landmarks, estimator.random_state)
