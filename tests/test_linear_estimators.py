@@ -27,17 +27,33 @@ from clearning.losses import CLoss, HuberizedHinge
 NAMES = ["width", "height", "depth", "mass"]
 
 
-# The defaults as they are; elsewhere a tight tolerance, as the check of weights against
-# repetitions compares two solutions to 1e-7. No check is expected to fail, for either class.
+# The check of weights against repetitions compares two solutions to 1e-7, closer than the default
+# tol = 1e-6 promises. CLearningClassifier() meets it all the same; other losses and penalties need
+# not, and are checked at a tighter tolerance.
+TOLERANCE = "solutions at tol=1e-6 differ by more than the 1e-7 compared; they agree at tol=1e-8"
+
+
+def expected_failures(estimator):
+    if not isinstance(estimator, CLearningClassifierCV) or estimator.cv != 5:
+        return {}
+    return {
+        "check_fit2d_1feature": "its 10 samples do not hold the 5 of each class that cv=5 needs",
+        "check_sample_weight_equivalence_on_dense_data": TOLERANCE,
+        "check_sample_weight_equivalence_on_sparse_data": TOLERANCE,
+    }
+
+
 @parametrize_with_checks(
     [
         CLearningClassifier(),
         CLearningClassifier(loss="logistic", l1_ratio=1.0, standardize=True, tol=1e-13),
         CLearningClassifier(loss="huberized_hinge", l1_ratio=0.0, tol=1e-13),
         CLearningClassifier(loss="squared_hinge", class_weight="balanced", tol=1e-13),
+        CLearningClassifierCV(),
         CLearningClassifierCV(alphas=10, cv=3, tol=1e-13),
         CLearningClassifierCV(loss="squared_hinge", alphas=10, cv=3, selection="one_se", tol=1e-13),
-    ]
+    ],
+    expected_failed_checks=expected_failures,
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
