@@ -78,7 +78,7 @@ def section(
     result = Section(title)
     result.text(
         "Seconds (smallest of several) and, in parentheses, the largest relative suboptimality; "
-        "in brackets what misses 1e-6. The last column is the certified relative gap of the "
+        "in brackets what misses 1e-6; for ours also the duality gap that it certified. The last column is the certified relative gap of the "
         "reference. " + LABELS_NOTE
     )
     installed = [peer for peer in peers if bench.available(peer)]
@@ -145,7 +145,7 @@ def show(problem: Problem, outcomes: dict[str, dict]) -> None:
     print(f"{problem.workload}, l1_ratio {problem.l1_ratio:g} (reference certified to {gap:.0e})")
     for peer, outcome in outcomes.items():
         tol = f"tol {outcome['tol']:g}" if "tol" in outcome else ""
-        print(f"    {PEERS[peer].label:22s} {cell(outcome):24s} {tol}")
+        print(f"    {PEERS[peer].label:22s} {cell(outcome):38s} {tol}")
     share, rival = ratio(outcomes), fastest_rival(outcomes)
     print(f"    ours / {rival}: {'–' if share is None else f'{share:.2f}'}", flush=True)
 

@@ -78,6 +78,7 @@ def solve(peer: str, problem: Problem, tol: float, repeats: int, threads: int) -
     return {
         "seconds": seconds,
         "complete": complete,
+        "certified": solution.certified,
         "objectives": logistic_objectives(scores, workload.signs, penalties).tolist(),
         "bounds": bounds.tolist(),
         "nonzeros": int((abs(solution.coefs) > 0).sum(axis=1).max()),
@@ -228,7 +229,7 @@ class Bench:
             reached, seconds = reference.suboptimality(outcome), outcome["seconds"][0]
             if not best or reached < best["suboptimality"]:
                 best = {"tol": tol, "seconds": seconds, "suboptimality": reached}
-                best["nonzeros"] = outcome["nonzeros"]
+                best |= {key: outcome[key] for key in ("nonzeros", "certified")}
             if reached <= TARGET:
                 return self._repeated(best, peer, problem)
         return best
@@ -263,7 +264,9 @@ def cell(outcome: dict | None) -> str:
         return outcome["failure"]
     if math.isinf(outcome["suboptimality"]):
         return f"[{number(outcome['seconds'])}, stopped early]"
-    text = f"{number(outcome['seconds'])} ({outcome['suboptimality']:.1e})"
+    certified = outcome.get("certified")
+    gap = "" if certified is None else f", certified {certified:.0e}"
+    text = f"{number(outcome['seconds'])} ({outcome['suboptimality']:.1e}{gap})"
     return text if accurate(outcome) else f"[{text}]"
 
 
