@@ -78,8 +78,8 @@ def section(
     result = Section(title)
     result.text(
         "Seconds (smallest of several) and, in parentheses, the largest relative suboptimality; "
-        "in brackets what misses 1e-6; for ours also the duality gap that it certified. The last column is the certified relative gap of the "
-        "reference. " + LABELS_NOTE
+        "in brackets what misses 1e-6; for ours also the relative duality gap that it certified. "
+        "The last column is the certified relative gap of the reference. " + LABELS_NOTE
     )
     installed = [peer for peer in peers if bench.available(peer)]
     result.table(table(rows, installed))
