@@ -48,25 +48,24 @@ class GramDescent {
   // Forget the factor: M has changed.
   void invalidate() { factor_.invalidate(); }
 
-  // Returns the number of sweeps. Stops when no violation exceeds `target` times what is allowed.
+  // Returns the number of rounds. Stops when no violation exceeds `target` times what is allowed.
+  // Plain descent as long as it is quick; where it crawls, an active-set method: second-order steps on the
+  // non-zero block until no sign changes, then the worst of the zero coefficients enter.
   int solve(InnerProblem& q, const double* m, int stride, double target) {
-    constexpr int max_rounds = 200, max_block_steps = 8;
-    int sweeps = 0;
+    constexpr int max_rounds = 300;
     double before = INFINITY;
-    for (int round = 0; round < max_rounds; ++round) {
-      double worst = sweep(q, m, stride, false);
-      ++sweeps;
-      if (worst <= target) break;
-      // Plain descent as long as it is quick, second-order steps where it crawls.
-      for (int quick = 0; quick < 6 && worst <= 0.2 * before && worst > target; ++quick, ++sweeps) {
-        before = worst;
-        worst = sweep(q, m, stride, true);
-      }
+    int round = 0;
+    bool crawls = false;
+    for (; round < max_rounds; ++round) {
+      const double worst = crawls ? enter(q, m, stride) : sweep(q, m, stride, round % 4 != 0);
+      if (worst <= target && (crawls || round % 4 == 0)) break;
+      if (!crawls && worst > 0.3 * before) crawls = true;
       before = worst;
-      if (worst <= target) continue;
-      for (int steps = 0; steps < max_block_steps && block_step(q, m, stride); ++steps) {}
+      if (!crawls) continue;
+      const int most = 20 + 2 * static_cast<int>(active_.size());
+      for (int steps = 0; steps < most && block_step(q, m, stride); ++steps) {}
     }
-    return sweeps;
+    return round;
   }
 
  private:
@@ -76,20 +75,41 @@ class GramDescent {
     const int visits = only_active ? static_cast<int>(active_.size()) : q.count;
     for (int visit = 0; visit < visits; ++visit) {
       const int j = only_active ? active_[visit] : visit;
-      const double* column = m + static_cast<std::size_t>(j) * stride;
-      const double curvature = column[j] + q.ridge[j];
-      if (!(curvature > 0.0)) continue;
-      const double moved = coordinate_minimiser(q.b[j], q.g[j], curvature, q.l1[j], q.lower[j], q.upper[j]);
-      const double delta = moved - q.b[j];
-      if (delta != 0.0) {
-        worst = std::max(worst, std::fabs(delta) * curvature / q.allowed[j]);
-        q.b[j] = moved;
-        kernels().axpy(delta, column, q.g.data(), q.count);
-        q.g[j] += delta * q.ridge[j];
-      }
+      worst = std::max(worst, move(q, m, stride, j));
       if (!only_active && q.b[j] != 0.0) active_.push_back(j);
     }
     return worst;
+  }
+
+  // Moves the worst offenders among the zero coefficients; returns the worst violation of all.
+  double enter(InnerProblem& q, const double* m, int stride) {
+    double worst = 0.0;
+    std::size_t nonzero = 0;
+    offenders_.clear();
+    for (int j = 0; j < q.count; ++j) {
+      const double violation = q.violation(j) / q.allowed[j];
+      worst = std::max(worst, violation);
+      nonzero += q.b[j] != 0.0;
+      if (violation > 0.0 && !q.interior(j)) offenders_.emplace_back(-violation, j);
+    }
+    const std::size_t most = std::min(offenders_.size(), 8 + nonzero / 3);
+    std::partial_sort(offenders_.begin(), offenders_.begin() + most, offenders_.end());
+    for (std::size_t c = 0; c < most; ++c) move(q, m, stride, offenders_[c].second);
+    return worst;
+  }
+
+  // One coordinate to its minimum; returns its violation before, by the length of the move.
+  double move(InnerProblem& q, const double* m, int stride, int j) {
+    const double* column = m + static_cast<std::size_t>(j) * stride;
+    const double curvature = column[j] + q.ridge[j];
+    if (!(curvature > 0.0)) return 0.0;
+    const double moved = coordinate_minimiser(q.b[j], q.g[j], curvature, q.l1[j], q.lower[j], q.upper[j]);
+    const double delta = moved - q.b[j];
+    if (delta == 0.0) return 0.0;
+    q.b[j] = moved;
+    kernels().axpy(delta, column, q.g.data(), q.count);
+    q.g[j] += delta * q.ridge[j];
+    return std::fabs(delta) * curvature / q.allowed[j];
   }
 
   // Newton step on the non-zero block, cut off where a sign would change. True if it was cut off.
@@ -130,23 +150,24 @@ class GramDescent {
     return q.b[j] > 0.0 ? std::pair{0.0, q.upper[j]} : std::pair{q.lower[j], 0.0};
   }
 
-  // The full step with each coefficient cut off on its own, if the model's objective agrees.
+  // The full step with each coefficient cut off on its own, if that keeps a good part of the decrease.
   bool projected_step(InnerProblem& q, const double* m, int stride) {
     const Columns& order = factor_.order();
     const int k = static_cast<int>(order.size());
     saved_step_ = step_;
     saved_b_ = q.b;
     saved_g_ = q.g;
-    double change = 0.0;
+    double change = 0.0, promise = 0.0;
     for (int c = 0; c < k; ++c) {
       const int j = order[c];
       const auto [low, high] = side(q, j);
+      promise += 0.5 * step_[c] * (q.g[j] + (q.b[j] > 0.0 ? q.l1[j] : -q.l1[j]));
       step_[c] = std::clamp(q.b[j] + step_[c], low, high) - q.b[j];
       change += step_[c] * (q.g[j] + (q.b[j] > 0.0 ? q.l1[j] : -q.l1[j]));
     }
     apply(q, m, stride);
     for (int c = 0; c < k; ++c) change += 0.5 * step_[c] * (q.g[order[c]] - saved_g_[order[c]]);
-    if (change < 0.0) return true;
+    if (change < 0.3 * promise) return true;
     q.b = saved_b_;
     q.g = saved_g_;
     step_ = saved_step_;
@@ -170,6 +191,7 @@ class GramDescent {
   }
 
   BlockFactor factor_;
+  std::vector<std::pair<double, int>> offenders_;
   Columns active_, set_;
   Vector step_, saved_step_, saved_b_, saved_g_;
 };

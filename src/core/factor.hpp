@@ -30,29 +30,35 @@ class BlockFactor {
 
   bool build(const Columns& wanted, const double* m, int stride, const Vector& ridge) {
     order_ = wanted;
-    int k = static_cast<int>(wanted.size());
+    const int k = static_cast<int>(wanted.size());
     if (k > width_) {
       width_ = k + k / 4 + 8;
       r_.assign(static_cast<std::size_t>(width_) * width_, 0.0);
     }
-    double top = 0.0;
-    for (int c = 0; c < k; ++c) {
-      const double* in = m + static_cast<std::size_t>(wanted[c]) * stride;
-      double* out = column(c);
-      for (int r = 0; r <= c; ++r) out[r] = in[wanted[r]];
-      out[c] += ridge[wanted[c]];
-      top = std::max(top, out[c]);
-    }
-    // A jitter far below the model's own error keeps nearly singular blocks factorisable.
-    jitter_ = 1e-13 * top;
-    for (int c = 0; c < k; ++c) column(c)[c] += jitter_;
-    int info = 0;
-    char upper = 'U';
-    blas::dpotrf(&upper, &k, r_.data(), &width_, &info);
-    valid_ = info == 0;
     ridge_.resize(k);
     for (int c = 0; c < k; ++c) ridge_[c] = ridge[wanted[c]];
+    // A jitter below the model's own error keeps nearly singular blocks factorisable.
+    valid_ = false;
+    for (double relative = 1e-13; !valid_ && relative < 1e-6; relative *= 100.0)
+      valid_ = factorise(m, stride, relative);
     return valid_;
+  }
+
+  bool factorise(const double* m, int stride, double relative_jitter) {
+    int k = static_cast<int>(order_.size()), info = 0;
+    double top = 0.0;
+    for (int c = 0; c < k; ++c) {
+      const double* in = m + static_cast<std::size_t>(order_[c]) * stride;
+      double* out = column(c);
+      for (int r = 0; r <= c; ++r) out[r] = in[order_[r]];
+      out[c] += ridge_[c];
+      top = std::max(top, out[c]);
+    }
+    jitter_ = relative_jitter * top;
+    for (int c = 0; c < k; ++c) column(c)[c] += jitter_;
+    char upper = 'U';
+    blas::dpotrf(&upper, &k, r_.data(), &width_, &info);
+    return info == 0;
   }
 
   // Few changes cost less than a new factor.
