@@ -8,17 +8,24 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from numbers import Integral, Real
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_array, check_consistent_length, column_or_1d, compute_class_weight
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, _get_feature_names
+from sklearn.utils import check_array, check_consistent_length, column_or_1d
+from sklearn.utils.validation import _get_feature_names
 
 from clearning import _core
+from clearning._base import Target, check_target
+from clearning._path_options import (
+    check_bounds,
+    check_grid,
+    check_penalty_factor,
+    check_settings,
+    check_start,
+)
 from clearning.losses import Coherence, HuberizedHinge, Loss, make_loss
 
 __all__ = ["RegularizationPath", "clearning_path", "kernel_clearning_path"]
@@ -32,8 +39,10 @@ class RegularizationPath:
     ----------
     alphas : ndarray of shape (n_alphas,)
         The penalties, from the largest to the smallest.
+    sparse_coefs : csr_array of shape (n_alphas, n_features)
+        Coefficients; those that the penalty puts at zero are not stored.
     coefs : ndarray of shape (n_alphas, n_features)
-        Coefficients; those that the penalty puts at zero are exactly zero.
+        The same as an array, made when first asked for.
     intercepts : ndarray of shape (n_alphas,)
         Intercepts.
     objectives : ndarray of shape (n_alphas,)
@@ -57,7 +66,7 @@ class RegularizationPath:
     """
 
     alphas: np.ndarray
-    coefs: np.ndarray
+    sparse_coefs: sparse.csr_array
     intercepts: np.ndarray
     objectives: np.ndarray
     dual_gaps: np.ndarray
@@ -69,10 +78,15 @@ class RegularizationPath:
     classes: np.ndarray
     feature_names: tuple[str, ...] | None = None
 
+    @cached_property
+    def coefs(self) -> np.ndarray:
+        """Coefficients as a dense array."""
+        return self.sparse_coefs.toarray()
+
     @property
     def n_nonzero(self) -> np.ndarray:
         """Number of non-zero coefficients at each penalty."""
-        return np.count_nonzero(self.coefs, axis=1)
+        return np.diff(self.sparse_coefs.indptr)
 
     def coef_at(self, alpha: float) -> tuple[np.ndarray, float]:
         """Coefficients and intercept at any penalty of the path's range.
@@ -87,18 +101,20 @@ class RegularizationPath:
         position = np.interp(-np.log(alpha), -np.log(self.alphas), np.arange(len(self.alphas)))
         k = min(int(position), len(self.alphas) - 1)
         share = position - k
-        if share == 0.0:
-            return self.coefs[k].copy(), float(self.intercepts[k])
-        coef = (1 - share) * self.coefs[k] + share * self.coefs[k + 1]
-        return coef, float((1 - share) * self.intercepts[k] + share * self.intercepts[k + 1])
+        coef, intercept = self.sparse_coefs[[k]], self.intercepts[k]
+        if share > 0.0:
+            coef = (1 - share) * coef + share * self.sparse_coefs[[k + 1]]
+            intercept = (1 - share) * intercept + share * self.intercepts[k + 1]
+        return coef.toarray()[0], float(intercept)
 
     def decision_function(self, X: Any, alpha: float | None = None) -> np.ndarray:
         """Scores at one penalty, (n_samples,), or at all of them, (n_samples, n_alphas)."""
         if not sparse.issparse(X):
             X = np.asarray(X)
-        if X.shape[1] != self.coefs.shape[1]:
+        if X.shape[1] != self.sparse_coefs.shape[1]:
             raise ValueError(
-                f"X has {X.shape[1]} features, but the path was fitted with {self.coefs.shape[1]}."
+                f"X has {X.shape[1]} features, but the path was fitted with "
+                f"{self.sparse_coefs.shape[1]}."
             )
         if alpha is None:
             return np.asarray(X @ self.coefs.T) + self.intercepts
@@ -132,124 +148,15 @@ def core_loss(loss: Loss) -> dict[str, Any]:
     return described
 
 
-def _check_real(name: str, value: Any, low: float, high: float, closed: str) -> float:
-    inside = isinstance(value, Real) and not isinstance(value, bool) and np.isfinite(float(value))
-    if inside:
-        v = float(value)
-        inside = (low <= v if closed in ("left", "both") else low < v) and (
-            v <= high if closed in ("right", "both") else v < high
-        )
-    if not inside:
-        left, right = (
-            ("[" if closed in ("left", "both") else "("),
-            ("]" if closed in ("right", "both") else ")"),
-        )
-        raise ValueError(f"{name}={value!r} must be a number in {left}{low:g}, {high:g}{right}.")
-    return float(value)
-
-
-def _check_grid(alphas: Any, alpha_min_ratio: Any, auto: float) -> dict[str, Any]:
-    """The penalties: given, or the recipe for a grid."""
-    if isinstance(alphas, Integral) and not isinstance(alphas, bool):
-        if alphas < 1:
-            raise ValueError(
-                f"alphas={alphas!r} must be a positive number of penalties or an array of them."
-            )
-        ratio = auto
-        if not (isinstance(alpha_min_ratio, str) and alpha_min_ratio == "auto"):
-            ratio = _check_real("alpha_min_ratio", alpha_min_ratio, 0.0, 1.0, "neither")
-        return {"alphas": None, "n_alphas": int(alphas), "alpha_min_ratio": ratio}
-    grid = np.array(column_or_1d(np.atleast_1d(np.asarray(alphas, dtype=float))), dtype=float)
-    if grid.size == 0 or not np.all(np.isfinite(grid)) or np.any(grid <= 0):
-        raise ValueError(f"alphas={alphas!r} must hold positive, finite penalties.")
-    return {"alphas": np.sort(grid)[::-1].copy(), "n_alphas": grid.size, "alpha_min_ratio": 1.0}
-
-
-def _check_bounds(bounds: Any, p: int) -> tuple[np.ndarray, np.ndarray]:
-    if bounds is None:
-        return np.full(p, -np.inf), np.full(p, np.inf)
-    try:
-        low, high = bounds
-        lower = np.array(np.broadcast_to(np.asarray(low, dtype=float), (p,)), dtype=float)
-        upper = np.array(np.broadcast_to(np.asarray(high, dtype=float), (p,)), dtype=float)
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"bounds={bounds!r} must be a pair (lower, upper) of numbers or arrays of {p} numbers."
-        ) from error
-    if np.isnan(lower).any() or np.isnan(upper).any() or (lower > 0).any() or (upper < 0).any():
-        raise ValueError("bounds must satisfy lower <= 0 <= upper: zero has to stay possible.")
-    return lower, upper
-
-
-def _check_penalty_factor(penalty_factor: Any, p: int) -> np.ndarray:
-    if penalty_factor is None:
-        return np.ones(p)
-    factor = np.array(penalty_factor, dtype=float)
-    if factor.shape != (p,):
-        raise ValueError(
-            f"penalty_factor has shape {factor.shape}; one factor per feature, ({p},), is needed."
-        )
-    if not np.all(np.isfinite(factor)) or (factor < 0).any():
-        raise ValueError("penalty_factor must hold finite numbers >= 0.")
-    return factor
-
-
-def _encode_labels(y: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Two class labels to their sorted values and signs −1, +1."""
-    y = column_or_1d(y, warn=True)
-    check_classification_targets(y)
-    classes, codes = np.unique(y, return_inverse=True)
-    if len(classes) != 2:
-        raise ValueError(
-            f"Only two classes are supported, got {len(classes)} class"
-            f"{'' if len(classes) == 1 else 'es'}: {classes[:5].tolist()!r}."
-        )
-    return classes, np.where(codes == 1, 1.0, -1.0)
-
-
-def _combine_weights(
-    sample_weight: Any, class_weight: Any, X: Any, y: Any, classes: Any, signs: Any
-) -> np.ndarray:
-    """Sample times class weights, scaled to sum to one."""
-    n = X.shape[0]
-    weight = (
-        np.ones(n)
-        if sample_weight is None
-        else _check_sample_weight(sample_weight, X, dtype=np.float64)
-    )
-    if (weight < 0).any():
-        raise ValueError(
-            f"sample_weight must not be negative, got a smallest value of {weight.min():g}."
-        )
-    if class_weight is not None:
-        if isinstance(class_weight, str) and class_weight == "balanced":
-            mass = np.array([weight[signs < 0].sum(), weight[signs > 0].sum()])
-            if (mass == 0).any():
-                raise ValueError("sample_weight must leave weight in both classes.")
-            per_class = weight.sum() / (2 * mass)
-        else:
-            per_class = compute_class_weight(class_weight, classes=classes, y=y)
-        weight = weight * np.where(signs > 0, per_class[1], per_class[0])
-    if not (weight[signs > 0].sum() > 0 and weight[signs < 0].sum() > 0):
-        raise ValueError("sample_weight must leave weight in both classes.")
-    return weight / weight.sum()
-
-
-def _check_offset(offset: Any, n: int) -> np.ndarray:
-    if offset is None:
-        return np.zeros(n)
-    offset = np.array(column_or_1d(np.asarray(offset, dtype=float)), dtype=float)
-    if offset.shape != (n,) or not np.all(np.isfinite(offset)):
-        raise ValueError(f"offset must hold one finite number per sample, shape ({n},).")
-    return offset
-
-
 def _column_scales(X: Any, weight: np.ndarray) -> np.ndarray:
     """Weighted standard deviations of the columns; 1 where a column is constant."""
     mean = np.asarray(X.T @ weight, dtype=float).ravel()
     if sparse.issparse(X):
-        square = np.asarray(X.multiply(X).T @ weight, dtype=float).ravel()
-        variance = square - mean**2
+        columns = np.repeat(np.arange(X.shape[1]), np.diff(X.indptr))
+        stored = weight[X.indices]
+        centred = stored * (X.data - mean[columns]) ** 2
+        rest = 1.0 - np.bincount(columns, stored, minlength=X.shape[1])
+        variance = np.bincount(columns, centred, minlength=X.shape[1]) + rest * mean**2
     else:
         variance = np.array(
             [
@@ -257,40 +164,53 @@ def _column_scales(X: Any, weight: np.ndarray) -> np.ndarray:
                 for j in range(X.shape[1])
             ]
         )
-        square = variance + mean**2
-    flat = variance <= 1e-14 * np.maximum(square, np.finfo(float).tiny)
+    flat = variance <= 1e-14 * np.maximum(variance + mean**2, np.finfo(float).tiny)
     return np.sqrt(np.where(flat, 1.0, variance))
 
 
+def _by_columns(X: Any) -> Any:
+    """The design in the order that the core walks it: by columns, each entry once."""
+    if not sparse.issparse(X):
+        return np.asfortranarray(X)
+    X = X.tocsc()
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
+
+
 def _solve_linear(X: Any, request: dict[str, Any]) -> dict[str, Any]:
-    if sparse.issparse(X):
-        X = X.tocsc()
-        if not X.has_sorted_indices or not X.has_canonical_format:
-            X = X.copy()
-            X.sum_duplicates()
-        indices, indptr = X.indices, X.indptr
-        if indices.dtype != indptr.dtype or indices.dtype not in (np.int32, np.int64):
-            indices, indptr = indices.astype(np.int64), indptr.astype(np.int64)
-        return _core.solve_sparse(X.data, indices, indptr, X.shape[0], request)
-    return _core.solve_dense(np.asfortranarray(X), request)
+    if not sparse.issparse(X):
+        return _core.solve_dense(X, request)
+    indices, indptr = X.indices, X.indptr
+    if indices.dtype != indptr.dtype or indices.dtype not in (np.int32, np.int64):
+        indices, indptr = indices.astype(np.int64), indptr.astype(np.int64)
+    return _core.solve_sparse(X.data, indices, indptr, X.shape[0], request)
+
+
+def _core_target(target: Target) -> dict[str, np.ndarray]:
+    """Describe a target to the compiled core; weights sum to one there."""
+    n = len(target.signs)
+    weight = np.full(n, 1.0 / n) if target.weight is None else target.weight / target.weight.sum()
+    offset = np.zeros(n) if target.offset is None else target.offset
+    return {"y": target.signs, "weight": weight, "offset": np.ascontiguousarray(offset)}
 
 
 def _to_path(
     raw: dict[str, Any],
     p: int,
     loss: Loss,
-    l1_ratio: float,
+    request: dict[str, Any],
     classes: np.ndarray,
     names: Any,
-    tol: float,
 ) -> RegularizationPath:
     n_alphas = len(raw["alphas"])
-    coefs = np.zeros((n_alphas, p))
-    rows = np.repeat(np.arange(n_alphas), np.diff(raw["starts"]))
-    coefs[rows, raw["columns"]] = raw["values"]
+    coefs = sparse.csr_array(
+        (raw["values"], raw["columns"], raw["starts"].astype(raw["columns"].dtype)), (n_alphas, p)
+    )
     path = RegularizationPath(
         alphas=raw["alphas"],
-        coefs=coefs,
+        sparse_coefs=coefs,
         intercepts=raw["intercepts"],
         objectives=raw["objectives"],
         dual_gaps=raw["dual_gaps"],
@@ -298,11 +218,11 @@ def _to_path(
         converged=raw["converged"].astype(bool),
         null_objective=raw["null_objective"],
         loss=loss,
-        l1_ratio=l1_ratio,
+        l1_ratio=request["l1_ratio"],
         classes=classes,
         feature_names=None if names is None else tuple(names),
     )
-    _warn_unconverged(path, tol)
+    _warn_unconverged(path, request["tol"])
     return path
 
 
@@ -316,29 +236,8 @@ def _warn_unconverged(path: RegularizationPath, tol: float) -> None:
         f"{path.alphas[worst]:.6g} with a duality gap of {path.dual_gaps[worst]:.3g}, above "
         f"tol * null objective = {tol * path.null_objective:.3g}. Increase max_iter or tol.",
         ConvergenceWarning,
-        stacklevel=3,
+        stacklevel=5,
     )
-
-
-def _check_start(coef_init: Any, intercept_init: Any, p: int) -> dict[str, Any]:
-    if coef_init is None:
-        return {"coef_init": None, "intercept_init": 0.0}
-    coef = np.array(np.ravel(coef_init), dtype=float)
-    if coef.shape != (p,) or not np.all(np.isfinite(coef)):
-        raise ValueError(f"coef_init must hold {p} finite numbers.")
-    intercept = float(np.ravel(0.0 if intercept_init is None else intercept_init)[0])
-    return {"coef_init": coef, "intercept_init": intercept}
-
-
-def _check_settings(l1_ratio: Any, tol: Any, max_iter: Any, fit_intercept: Any) -> dict[str, Any]:
-    if not isinstance(max_iter, Integral) or max_iter < 1:
-        raise ValueError(f"max_iter={max_iter!r} must be an integer >= 1.")
-    return {
-        "l1_ratio": _check_real("l1_ratio", l1_ratio, 0.0, 1.0, "both"),
-        "tol": _check_real("tol", tol, 0.0, 1.0, "right"),
-        "max_iter": int(max_iter),
-        "fit_intercept": bool(fit_intercept),
-    }
 
 
 def clearning_path(
@@ -411,32 +310,74 @@ def clearning_path(
     RegularizationPath
     """
     loss = make_loss(loss, rho=rho, u=u, delta=delta)
-    settings = _check_settings(l1_ratio, tol, max_iter, fit_intercept)
     names = _get_feature_names(X)
-    X = check_array(X, accept_sparse=["csc", "csr"], dtype=[np.float64, np.float32], order="F")
+    X = check_array(
+        X, accept_sparse=["csc", "csr"], dtype=[np.float64, np.float32], order="F", input_name="X"
+    )
+    return linear_path(
+        X,
+        _check_labelled(X, y, sample_weight, class_weight, offset),
+        loss,
+        names,
+        alphas=alphas,
+        alpha_min_ratio=alpha_min_ratio,
+        l1_ratio=l1_ratio,
+        fit_intercept=fit_intercept,
+        standardize=standardize,
+        penalty_factor=penalty_factor,
+        bounds=bounds,
+        tol=tol,
+        max_iter=max_iter,
+        coef_init=coef_init,
+        intercept_init=intercept_init,
+    )
+
+
+def _check_labelled(X: Any, y: Any, sample_weight: Any, class_weight: Any, offset: Any) -> Target:
     check_consistent_length(X, y)
+    return check_target(
+        X,
+        column_or_1d(y, warn=True),
+        sample_weight=sample_weight,
+        class_weight=class_weight,
+        offset=offset,
+    )
+
+
+def linear_path(
+    X: Any,
+    target: Target,
+    loss: Loss,
+    names: Any = None,
+    *,
+    alphas: Any,
+    alpha_min_ratio: float | str = "auto",
+    l1_ratio: float,
+    fit_intercept: bool,
+    standardize: bool,
+    penalty_factor: Any,
+    bounds: Any,
+    tol: float,
+    max_iter: int,
+    coef_init: Any = None,
+    intercept_init: Any = None,
+) -> RegularizationPath:
+    """:func:`clearning_path` for a design and a target that are checked already."""
     n, p = X.shape
-    classes, signs = _encode_labels(y)
-    weight = _combine_weights(sample_weight, class_weight, X, y, classes, signs)
-    factor = _check_penalty_factor(penalty_factor, p)
-    scale = _column_scales(X, weight) if standardize else np.ones(p)
-    lower, upper = _check_bounds(bounds, p)
     request = {
-        **settings,
-        **_check_grid(alphas, alpha_min_ratio, 1e-2 if n < p else 1e-4),
-        **_check_start(coef_init, intercept_init, p),
+        **check_settings(l1_ratio, tol, max_iter, fit_intercept),
+        **check_grid(alphas, alpha_min_ratio, 1e-2 if n < p else 1e-4),
+        **check_start(coef_init, intercept_init, p),
+        **_core_target(target),
         "loss": core_loss(loss),
-        "y": signs,
-        "weight": weight,
-        "offset": _check_offset(offset, n),
-        # A penalty on standardised columns is one on the columns themselves with other factors.
-        "l1_factor": factor * scale,
-        "l2_factor": factor * scale**2,
-        "lower": lower,
-        "upper": upper,
     }
-    raw = _solve_linear(X, request)
-    return _to_path(raw, p, loss, settings["l1_ratio"], classes, names, settings["tol"])
+    factor = check_penalty_factor(penalty_factor, p)
+    request["lower"], request["upper"] = check_bounds(bounds, p)
+    X = _by_columns(X)
+    scale = _column_scales(X, request["weight"]) if standardize else np.ones(p)
+    # A penalty on standardised columns is one on the columns themselves with other factors.
+    request["l1_factor"], request["l2_factor"] = factor * scale, factor * scale**2
+    return _to_path(_solve_linear(X, request), p, loss, request, target.classes, names)
 
 
 def kernel_clearning_path(
@@ -484,36 +425,37 @@ class_weight, offset, tol, max_iter, coef_init, intercept_init
         Its `coefs` are the β.
     """
     loss = make_loss(loss, rho=rho, u=u, delta=delta)
-    settings = _check_settings(l1_ratio, tol, max_iter, fit_intercept)
-    K = check_array(K, dtype=[np.float64, np.float32])
-    check_consistent_length(K, y)
-    n, m = K.shape
-    if penalty_kernel is None:
-        if n != m:
-            raise ValueError(f"K has shape {K.shape}; without penalty_kernel it must be square.")
-        # A symmetric matrix is its own transpose, so no copy is needed in either memory order.
-        K = K if K.flags.f_contiguous else (K.T if K.flags.c_contiguous else np.asfortranarray(K))
-        penalty = K
-    else:
-        K = np.asfortranarray(K)
-        penalty = np.asfortranarray(check_array(penalty_kernel, dtype=K.dtype))
-        if penalty.shape != (m, m):
-            raise ValueError(
-                f"penalty_kernel has shape {penalty.shape}; K's {m} columns need ({m}, {m})."
-            )
-    classes, signs = _encode_labels(y)
+    K = check_array(K, dtype=[np.float64, np.float32], input_name="K")
+    target = _check_labelled(K, y, sample_weight, class_weight, offset)
+    K, penalty = _kernel_pair(K, penalty_kernel)
+    m = K.shape[1]
     request = {
-        **settings,
-        **_check_grid(alphas, alpha_min_ratio, 1e-3),
-        **_check_start(coef_init, intercept_init, m),
+        **check_settings(l1_ratio, tol, max_iter, fit_intercept),
+        **check_grid(alphas, alpha_min_ratio, 1e-3),
+        **check_start(coef_init, intercept_init, m),
+        **_core_target(target),
         "loss": core_loss(loss),
-        "y": signs,
-        "weight": _combine_weights(sample_weight, class_weight, K, y, classes, signs),
-        "offset": _check_offset(offset, n),
         "l1_factor": np.ones(m),
         "l2_factor": np.ones(m),
         "lower": np.full(m, -np.inf),
         "upper": np.full(m, np.inf),
     }
     raw = _core.solve_kernel(K, penalty, request)
-    return _to_path(raw, m, loss, settings["l1_ratio"], classes, None, settings["tol"])
+    return _to_path(raw, m, loss, request, target.classes, None)
+
+
+def _kernel_pair(K: np.ndarray, penalty_kernel: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The kernel matrix of the scores and the one of the penalty, both by columns."""
+    n, m = K.shape
+    if penalty_kernel is None:
+        if n != m:
+            raise ValueError(f"K has shape {K.shape}; without penalty_kernel it must be square.")
+        # A symmetric matrix is its own transpose, so no copy is needed in either memory order.
+        K = K if K.flags.f_contiguous else (K.T if K.flags.c_contiguous else np.asfortranarray(K))
+        return K, K
+    penalty = check_array(penalty_kernel, dtype=K.dtype, order="F", input_name="penalty_kernel")
+    if penalty.shape != (m, m):
+        raise ValueError(
+            f"penalty_kernel has shape {penalty.shape}; K's {m} columns need ({m}, {m})."
+        )
+    return np.asfortranarray(K), penalty

@@ -36,7 +36,7 @@ class Solver {
          const Settings& settings)
       : x_(x), loss_(loss), samples_(samples), penalty_(penalty), settings_(settings), n_(x.n), p_(x.p),
         b_(x.p, 0.0), score_(offset, offset + x.n), e_(x.n), h_(x.n), v_(x.p, 0.0), l1_(x.p, 0.0), ridge_(x.p, 0.0),
-        place_(x.p, -1), cools_(loss.kind == LossKind::hinge) {
+        place_(x.p, -1), stamp_(x.p, -1), cools_(loss.kind == LossKind::hinge) {
     if (cools_) loss_ = {LossKind::coherence, null_temperature, 1.0, 2.0, 1.0};
     if constexpr (Design::is_kernel) quad_.assign(p_, 0.0);
     for (Index j = 0; j < p_; ++j)
@@ -53,13 +53,14 @@ class Solver {
     settle();
     null_objective_ = reported_loss();
     if (!free_.empty()) {
+      const double floor = 1e-10 * null_objective_;  // unpenalised columns may separate the classes
       freeze_ = true;
       add_columns(free_);
       solve_at(1.0, 1.0);
       freeze_ = false;
-      null_objective_ = reported_loss();
+      null_objective_ = std::max(floor, reported_loss());
     }
-    x_.all_dots(e_.data(), v_.data());
+    correlate_all();
     screen_.remember(e_, v_);
   }
 
@@ -75,7 +76,7 @@ class Solver {
     a_ = a;
     move_scores(columns, values, 1.0);
     settle();
-    x_.all_dots(e_.data(), v_.data());
+    correlate_all();
     warm_ = true;
   }
 
@@ -112,7 +113,7 @@ class Solver {
     double tighten = 1.0, check_level = 1.0, best_dual = -INFINITY;
     while (true) {
       settings_.check_interrupt();
-      out.gap = gap();
+      out.gap = gap(cools_ ? INFINITY : goal);
       if (cools_) tighten = std::max(1.0, 0.03 * std::min(out.gap, null_objective_) / goal);
       load_inner(goal, tighten);
       const double worst = inner_.worst();
@@ -123,6 +124,7 @@ class Solver {
           check_level = std::max(1.0, 0.1 * inner_.worst());
           contraction_ = std::min(contraction_, 0.3);
         } else {
+          if (out.gap > goal) out.gap = gap();
           best_dual = std::max(best_dual, objective() - out.gap);
           out.converged = out.gap <= goal;
           if (out.converged || tighten < 1e-9) break;
@@ -143,7 +145,12 @@ class Solver {
       }
     }
     out.objective = objective();
-    if (!out.converged) out.gap = out.objective - best_dual;  // any dual point bounds the optimum
+    if (!out.converged) {
+      // Any dual point bounds the optimum; if none was complete, the last one is completed now.
+      while (!freeze_ && best_dual == -INFINITY && admit_violators() > 0) {}
+      load_inner(goal, 1.0);
+      out.gap = std::min(gap(), out.objective - best_dual);
+    }
     return out;
   }
 
@@ -204,6 +211,7 @@ class Solver {
   // Fits the intercept to the scores, fills e and h, and evens out the last rounding between the classes,
   // so that e sums to zero and the dual point is feasible.
   void settle() {
+    ++point_;
     LossSums sums = kernels().evaluate(loss_, samples_, score_.data(), a_, e_.data(), h_.data());
     balance_ = 1.0;
     heavy_ = 0.0;
@@ -267,6 +275,11 @@ class Solver {
     }
   }
 
+  void correlate_all() {
+    x_.all_dots(e_.data(), v_.data());
+    std::fill(stamp_.begin(), stamp_.end(), point_);
+  }
+
   // --- screening ------------------------------------------------------------------------------
   void measure_norms() {
     Vector ones(n_, 1.0), norms(p_);
@@ -305,8 +318,24 @@ class Solver {
     }
     if (!keeps_gram(wanted)) replace_columns(wanted);
     add_columns(wanted);
-    x_.dots(set_, e_.data(), scratch(set_.size()));
-    for (std::size_t c = 0; c < set_.size(); ++c) v_[set_[c]] = scratch_[c];
+    freshen();
+  }
+
+  // Exact correlations for the working set's columns that have only old or predicted ones.
+  void freshen() {
+    Columns stale;
+    for (int j : set_)
+      if (stamp_[j] != point_) stale.push_back(j);
+    update_correlations(stale, e_);
+  }
+
+  void update_correlations(const Columns& columns, const Vector& dual) {
+    if (columns.empty()) return;
+    x_.dots(columns, dual.data(), scratch(columns.size()));
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      v_[columns[c]] = scratch_[c];
+      stamp_[columns[c]] = point_;
+    }
   }
 
   double* scratch(std::size_t size) {
@@ -354,10 +383,12 @@ class Solver {
       x_.all_dots(dual.data(), scratch_.data());
       screen_.remember(dual, scratch_);
       for (Index j = 0; j < p_; ++j)
-        if (place_[j] < 0) v_[j] = scratch_[j];
+        if (place_[j] < 0) {
+          v_[j] = scratch_[j];
+          stamp_[j] = point_;
+        }
     } else {
-      x_.dots(doubtful, dual.data(), scratch(doubtful.size()));
-      for (std::size_t c = 0; c < doubtful.size(); ++c) v_[doubtful[c]] = scratch_[c];
+      update_correlations(doubtful, dual);
     }
     std::vector<std::pair<double, int>> violators;
     for (int j : doubtful) {
@@ -374,7 +405,8 @@ class Solver {
 
   // --- the certificate ------------------------------------------------------------------------
   // The gap of the working set's problem; of the whole one once no other column violates its threshold.
-  double gap() {
+  // Once the columns' share alone exceeds `enough`, the samples' share is left out: no gap is that small.
+  double gap(double enough = INFINITY) {
     const Vector* v = &v_;
     if (!free_.empty()) {
       if (!correct_free_columns()) return std::numeric_limits<double>::infinity();
@@ -388,7 +420,7 @@ class Solver {
       if (g > l1_[j] && is_constrained(-(*v)[j], ridge_[j], penalty_.lower[j], penalty_.upper[j]))
         scale = std::min(scale, l1_[j] / g);
     }
-    double sum = sample_gap(scale);
+    double sum = 0.0;
     for (int j : set_) {
       if (corrected(j)) continue;
       const double dual = -scale * (*v)[j], b = b_[j];
@@ -396,6 +428,7 @@ class Solver {
                                penalty_.lower[j], penalty_.upper[j]);
       if (b != 0.0) sum += l1_[j] * std::fabs(b) + 0.5 * ridge_[j] * b * b - dual * b;
     }
+    if (sum <= enough) sum += sample_gap(scale);
     return std::max(sum, 0.0);
   }
 
@@ -480,6 +513,8 @@ class Solver {
 
   // Moves the dual point along the model so that unpenalised columns are orthogonal to it.
   bool correct_free_columns() {
+    dual_e_ = e_;
+    dual_v_ = v_;
     Columns loose;
     for (int j : free_)
       if (corrected(j)) loose.push_back(j);
@@ -514,20 +549,22 @@ class Solver {
       const double s = -dual_e_[i] * samples_.y[i];
       if (s < 0.0 || s > limit * samples_.weight[i] * (1.0 + 1e-12)) return false;
     }
-    dual_v_.resize(p_);
     x_.dots(set_, dual_e_.data(), scratch(set_.size()));
     for (std::size_t c = 0; c < set_.size(); ++c) dual_v_[set_[c]] = scratch_[c];
-    return true;
+    // Where too few samples carry curvature the correction does not reach; then there is no certificate yet.
+    const double length = std::sqrt(kernels().dot(dual_e_.data(), dual_e_.data(), n_));
+    return std::all_of(loose.begin(), loose.end(),
+                       [&](int j) { return std::fabs(dual_v_[j]) <= 1e-11 * length * screen_.norm(j); });
   }
 
   // --- the Newton step ------------------------------------------------------------------------
   void load_inner(double goal, double tighten) {
+    freshen();
     const int k = static_cast<int>(set_.size());
     inner_.resize(k);
     for (int c = 0; c < k; ++c) {
       const int j = set_[c];
       inner_.b[c] = b_[j];
-      if (fresh_count_ <= c) v_[j] = x_.dot(j, e_.data());
       inner_.g[c] = gradient(j);
       inner_.l1[c] = l1_[j];
       inner_.ridge[c] = Design::is_kernel ? 0.0 : ridge_[j];
@@ -538,7 +575,6 @@ class Solver {
       const double floor = 1e-3 * settings_.tol * std::sqrt(goal);
       inner_.allowed[c] = 0.3 * std::max({by_ridge * std::sqrt(tighten), by_l1 * tighten, floor * tighten});
     }
-    fresh_count_ = k;
   }
 
   bool step(double worst) {
@@ -664,16 +700,15 @@ class Solver {
     return worst;
   }
 
-  void refresh_gradient() {
-    x_.dots(set_, e_.data(), scratch(set_.size()));
-    for (std::size_t c = 0; c < set_.size(); ++c) v_[set_[c]] = scratch_[c];
-  }
+  void refresh_gradient() { update_correlations(set_, e_); }
 
   // Curvature of the model: the loss's own, lifted where it is too flat to be trusted.
   void curvature() {
     model_h_ = h_;
-    if (floor_ <= 0.0) return;
-    for (Index i = 0; i < n_; ++i) model_h_[i] = std::max(model_h_[i], floor_ * safe_curvature(i));
+    // Piecewise quadratic losses are flat in places, where a model without curvature has no minimum.
+    const double floor = std::max(floor_, loss_.kind == LossKind::coherence ? 0.0 : 1e-4);
+    if (floor <= 0.0) return;
+    for (Index i = 0; i < n_; ++i) model_h_[i] = std::max(model_h_[i], floor * safe_curvature(i));
   }
 
   // A curvature that majorises the loss from here, as far as is known.
@@ -838,9 +873,9 @@ class Solver {
   bool warm_ = false, freeze_ = false;
 
   Columns set_, free_;
-  std::vector<int> place_;
+  std::vector<int> place_, stamp_;  // where a column stands in set_; the point at which its v is exact
   bool cools_;
-  int fresh_count_ = 0;
+  int point_ = 0;
   Screen screen_;
   Vector scratch_, direction_, quad_direction_, dual_e_, dual_v_;
   mutable Vector landmark_factor_;
