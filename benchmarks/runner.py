@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import hashlib
 import json
@@ -9,6 +10,7 @@ import multiprocessing as mp
 import os
 import signal
 import site
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -68,6 +70,8 @@ class Worker:
         return value
 
     def _start(self):
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that workers end with us
+        atexit.register(self.close)
         set_threads(self.threads)
         os.environ["TMPDIR"] = self.scratch.name
         context = mp.get_context("spawn")
@@ -83,6 +87,7 @@ class Worker:
             self.process.join()
             self.connection.close()
             self.process = None
+            atexit.unregister(self.close)
 
 
 def _serve(connection, function):
