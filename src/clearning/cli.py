@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from clearning import __version__, demo
+from clearning.experiments import command as reproduce
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -18,6 +19,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--version", action="version", version=__version__)
     subparsers = parser.add_subparsers(metavar="command", title="commands")
     demo.add_parser(subparsers)
+    reproduce.add_parser(subparsers)
     args = parser.parse_args(argv)
     if "run" not in args:
         parser.print_help()
