@@ -205,7 +205,7 @@ def test_offset_shifts_the_score(data):
     np.testing.assert_allclose(
         fit.predict_proba(X, offset=offset)[:, 1], fit.loss_.inverse_link(shifted)
     )
-    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+    with pytest.raises(ValueError, match="offset must be of shape"):
         fit.predict(X, offset=offset[:-1])
 
 
@@ -352,7 +352,7 @@ BAD_DATA = {
     ),
     "short_offset": (
         lambda X, y: (X, y, {"offset": np.ones(len(y) - 1)}),
-        "inconsistent numbers of samples",
+        "offset must be of shape",
     ),
     "inf_offset": (
         lambda X, y: (X, y, {"offset": _spoil(np.ones(len(y)), np.inf)}),

@@ -214,3 +214,24 @@ def test_bad_options_are_told(data, options, message):
 def test_bad_data_is_told(X, y, message):
     with pytest.raises(ValueError, match=message):
         clearning_path(X, y)
+
+
+def test_between_grid_points_nothing_is_made_dense(data):
+    path = clearning_path(*data, alphas=5)
+    path.coef_at(np.sqrt(path.alphas[2] * path.alphas[3]))
+    path.decision_function(data[0], alpha=path.alphas[1])
+    assert "coefs" not in vars(path)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_sparse_columns_far_from_zero_are_standardized_as_dense_ones(weighted):
+    """A mean of 10⁴ deviations: two ways to sum the squares, neither of which may cancel."""
+    rng = np.random.default_rng(0)
+    X, y = make_data(n=60, p=5, seed=1)
+    X = X + 1e4
+    weight = rng.exponential(size=60) * (np.arange(60) % 4 > 0) if weighted else None
+    D = sp.csc_array(X * (weight[:, None] > 0) if weighted else X)
+    options = {"standardize": True, "sample_weight": weight, "alphas": 5, "tol": 1e-10}
+    dense, thin = clearning_path(X, y, **options), clearning_path(D, y, **options)
+    np.testing.assert_allclose(thin.alphas, dense.alphas, rtol=1e-9)
+    np.testing.assert_allclose(thin.objectives, dense.objectives, rtol=1e-9)

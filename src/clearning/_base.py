@@ -4,7 +4,7 @@ class, a probability or the error that says why there is none."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from types import MethodType
 from typing import Any
@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.utils import check_array, check_consistent_length, compute_class_weight
+from sklearn.utils import check_array, compute_class_weight
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import _check_sample_weight
+from sklearn.utils.validation import _check_sample_weight, _num_samples
 
 from clearning.losses import Loss, make_loss
 
@@ -63,6 +63,17 @@ class Target:
     signs: NDArray[np.float64]
     weight: NDArray[np.float64] | None
     offset: NDArray[np.float64] | None
+
+
+def target_rows(target: Target, rows: NDArray[np.intp]) -> Target:
+    """Return the target of some of the samples."""
+
+    def take(values: NDArray[Any] | None) -> Any:
+        return None if values is None else values[rows]
+
+    return replace(
+        target, signs=target.signs[rows], weight=take(target.weight), offset=take(target.offset)
+    )
 
 
 def check_target(
@@ -142,9 +153,9 @@ def _check_class_weights(classes: NDArray[Any], per_class: NDArray[np.float64]) 
 def check_offset(X: Any, offset: ArrayLike) -> NDArray[np.float64]:
     """Return the offset as one finite float64 per row of X."""
     checked = check_array(offset, ensure_2d=False, dtype=np.float64, input_name="offset")
-    if checked.ndim != 1:
-        raise ValueError(f"offset must be of shape (n_samples,); got shape {checked.shape}.")
-    check_consistent_length(X, checked)
+    n_samples = _num_samples(X)
+    if checked.shape != (n_samples,):
+        raise ValueError(f"offset must be of shape ({n_samples},); got shape {checked.shape}.")
     return checked
 
 

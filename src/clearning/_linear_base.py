@@ -11,9 +11,15 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from clearning._base import COMMON_CONSTRAINTS, MarginClassifierMixin, Target, check_offset
+from clearning._base import (
+    COMMON_CONSTRAINTS,
+    MarginClassifierMixin,
+    Target,
+    check_offset,
+    target_rows,
+)
 from clearning.losses import Loss
-from clearning.path import RegularizationPath, clearning_path
+from clearning.path import RegularizationPath, linear_path
 
 LINEAR_CONSTRAINTS: dict[str, list[Any]] = {
     **COMMON_CONSTRAINTS,
@@ -59,20 +65,17 @@ class BaseLinearClassifier(MarginClassifierMixin, BaseEstimator):
             dtype=(np.float64, np.float32),
         )
 
-    def _path(self, X: Any, target: Target, loss: Loss, index: Any = None, **options: Any) -> Any:
+    def _path(
+        self, X: Any, target: Target, loss: Loss, index: Any = None, **options: Any
+    ) -> RegularizationPath:
         """Run the path solver on all samples, or on those of an index."""
-        signs, weight, offset = target.signs, target.weight, target.offset
         if index is not None:
-            X = _safe_indexing(X, index)
-            signs = signs[index]
-            weight = None if weight is None else weight[index]
-            offset = None if offset is None else offset[index]
-        return clearning_path(
+            X, target = _safe_indexing(X, index), target_rows(target, index)
+        return linear_path(
             X,
-            signs,
-            loss=loss,
-            sample_weight=weight,
-            offset=offset,
+            target,
+            loss,
+            getattr(self, "feature_names_in_", None),
             fit_intercept=self.fit_intercept,
             standardize=self.standardize,
             penalty_factor=self.penalty_factor,
@@ -84,7 +87,7 @@ class BaseLinearClassifier(MarginClassifierMixin, BaseEstimator):
 
     def _take(self, path: RegularizationPath, index: int) -> None:
         """Set the fitted attributes from one point of a path."""
-        self.coef_ = path.coefs[index : index + 1].copy()
+        self.coef_ = path.sparse_coefs[[index]].toarray()
         self.intercept_ = path.intercepts[index : index + 1].copy()
         self.n_iter_ = int(path.n_iters[index])
         self.objective_ = float(path.objectives[index])

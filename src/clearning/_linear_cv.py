@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -234,15 +233,13 @@ class CLearningClassifierCV(SearchRoutingMixin, BaseLinearClassifier):
         return self
 
     def _refit(self, X: Any, target: Target, chosen: _cv.Candidate, index: int) -> None:
-        path = self._path(X, target, chosen.loss, alphas=chosen.alphas, l1_ratio=chosen.l1_ratio)
-        names = getattr(self, "feature_names_in_", None)
-        self.path_ = replace(
-            path, classes=target.classes, feature_names=None if names is None else tuple(names)
+        self.path_ = self._path(
+            X, target, chosen.loss, alphas=chosen.alphas, l1_ratio=chosen.l1_ratio
         )
         self.loss_ = chosen.loss
         self.alpha_ = float(chosen.alphas[index])
         self.l1_ratio_, self.rho_, self.u_ = chosen.l1_ratio, chosen.rho, chosen.u
-        self._take(path, index)
+        self._take(self.path_, index)
 
     def _alphas(self, X: Any, target: Target, loss: Loss, l1_ratio: float) -> Any:
         """Return the penalties of all folds: those of the path on all samples."""

@@ -19,6 +19,7 @@ from sklearn.utils.validation import _get_feature_names
 
 from clearning import _core
 from clearning._base import Target, check_target
+from clearning._core_input import by_columns, column_scales, core_loss, core_target, solve_linear
 from clearning._path_options import (
     check_bounds,
     check_grid,
@@ -26,7 +27,7 @@ from clearning._path_options import (
     check_settings,
     check_start,
 )
-from clearning.losses import Coherence, HuberizedHinge, Loss, make_loss
+from clearning.losses import Loss, make_loss
 
 __all__ = ["RegularizationPath", "clearning_path", "kernel_clearning_path"]
 
@@ -134,66 +135,6 @@ class RegularizationPath:
             )
         score = self.decision_function(X, alpha)
         return np.stack([self.loss.inverse_link(-score), self.loss.inverse_link(score)], axis=-1)
-
-
-def core_loss(loss: Loss) -> dict[str, Any]:
-    """Describe a loss to the compiled core."""
-    described = {"kind": loss.name, "rho": 1.0, "u": 0.0, "delta": 2.0, "kappa": 1.0}
-    if isinstance(loss, Coherence):
-        described.update(kind="coherence", rho=loss.rho, u=loss.u, kappa=loss.scale)
-    elif isinstance(loss, HuberizedHinge):
-        described["delta"] = loss.delta
-    elif loss.name not in ("squared_hinge", "hinge"):
-        raise ValueError(f"loss={loss!r} has no solver.")
-    return described
-
-
-def _column_scales(X: Any, weight: np.ndarray) -> np.ndarray:
-    """Weighted standard deviations of the columns; 1 where a column is constant."""
-    mean = np.asarray(X.T @ weight, dtype=float).ravel()
-    if sparse.issparse(X):
-        columns = np.repeat(np.arange(X.shape[1]), np.diff(X.indptr))
-        stored = weight[X.indices]
-        centred = stored * (X.data - mean[columns]) ** 2
-        rest = 1.0 - np.bincount(columns, stored, minlength=X.shape[1])
-        variance = np.bincount(columns, centred, minlength=X.shape[1]) + rest * mean**2
-    else:
-        variance = np.array(
-            [
-                np.dot(weight, (np.asarray(X[:, j], dtype=float) - mean[j]) ** 2)
-                for j in range(X.shape[1])
-            ]
-        )
-    flat = variance <= 1e-14 * np.maximum(variance + mean**2, np.finfo(float).tiny)
-    return np.sqrt(np.where(flat, 1.0, variance))
-
-
-def _by_columns(X: Any) -> Any:
-    """The design in the order that the core walks it: by columns, each entry once."""
-    if not sparse.issparse(X):
-        return np.asfortranarray(X)
-    X = X.tocsc()
-    if not X.has_canonical_format:
-        X = X.copy()
-        X.sum_duplicates()
-    return X
-
-
-def _solve_linear(X: Any, request: dict[str, Any]) -> dict[str, Any]:
-    if not sparse.issparse(X):
-        return _core.solve_dense(X, request)
-    indices, indptr = X.indices, X.indptr
-    if indices.dtype != indptr.dtype or indices.dtype not in (np.int32, np.int64):
-        indices, indptr = indices.astype(np.int64), indptr.astype(np.int64)
-    return _core.solve_sparse(X.data, indices, indptr, X.shape[0], request)
-
-
-def _core_target(target: Target) -> dict[str, np.ndarray]:
-    """Describe a target to the compiled core; weights sum to one there."""
-    n = len(target.signs)
-    weight = np.full(n, 1.0 / n) if target.weight is None else target.weight / target.weight.sum()
-    offset = np.zeros(n) if target.offset is None else target.offset
-    return {"y": target.signs, "weight": weight, "offset": np.ascontiguousarray(offset)}
 
 
 def _to_path(
@@ -368,16 +309,16 @@ def linear_path(
         **check_settings(l1_ratio, tol, max_iter, fit_intercept),
         **check_grid(alphas, alpha_min_ratio, 1e-2 if n < p else 1e-4),
         **check_start(coef_init, intercept_init, p),
-        **_core_target(target),
+        **core_target(target),
         "loss": core_loss(loss),
     }
     factor = check_penalty_factor(penalty_factor, p)
     request["lower"], request["upper"] = check_bounds(bounds, p)
-    X = _by_columns(X)
-    scale = _column_scales(X, request["weight"]) if standardize else np.ones(p)
+    X = by_columns(X)
+    scale = column_scales(X, request["weight"]) if standardize else np.ones(p)
     # A penalty on standardised columns is one on the columns themselves with other factors.
     request["l1_factor"], request["l2_factor"] = factor * scale, factor * scale**2
-    return _to_path(_solve_linear(X, request), p, loss, request, target.classes, names)
+    return _to_path(solve_linear(X, request), p, loss, request, target.classes, names)
 
 
 def kernel_clearning_path(
@@ -433,7 +374,7 @@ class_weight, offset, tol, max_iter, coef_init, intercept_init
         **check_settings(l1_ratio, tol, max_iter, fit_intercept),
         **check_grid(alphas, alpha_min_ratio, 1e-3),
         **check_start(coef_init, intercept_init, m),
-        **_core_target(target),
+        **core_target(target),
         "loss": core_loss(loss),
         "l1_factor": np.ones(m),
         "l2_factor": np.ones(m),
