@@ -10,180 +10,27 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_array, column_or_1d
+from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.validation import _get_feature_names
 
 from clearning._base import Target, check_target, check_values
+from clearning._path_options import check_real
 from clearning._progress import progress
+from clearning._temperature_path import Array, HingeLimit, TemperaturePath
 from clearning.losses import Coherence, Hinge, Loss
 from clearning.path import RegularizationPath, clearning_path, kernel_clearning_path
 
 __all__ = ["HingeLimit", "TemperaturePath", "kernel_temperature_path", "temperature_path"]
 
-Array = NDArray[np.float64]
-
 # An automatic grid runs from ten margins, where the loss is nearly a line, to a thousandth of one.
 _HOTTEST, _COLDEST = 10.0, 1e-3
-
-
-@dataclass(frozen=True)
-class HingeLimit:
-    """The solution at temperature zero: the SVM with the hinge [u − z]₊.
-
-    Attributes
-    ----------
-    coef : ndarray of shape (n_features,)
-        Coefficients.
-    intercept : float
-        Intercept.
-    objective : float
-        The hinge's penalised objective.
-    dual_gap : float
-        Upper bound on how far it is above its optimum.
-    error : float
-        Weighted share of the training samples on the wrong side.
-    converged : bool
-        Whether the gap is at most `tol` times the null model's objective.
-    """
-
-    coef: Array
-    intercept: float
-    objective: float
-    dual_gap: float
-    error: float
-    converged: bool
-
-    @property
-    def n_nonzero(self) -> int:
-        """Number of non-zero coefficients."""
-        return int(np.count_nonzero(self.coef))
-
-
-@dataclass(frozen=True)
-class TemperaturePath:
-    """Solutions along a descending grid of temperatures at one penalty, and their limit.
-
-    Attributes
-    ----------
-    rhos : ndarray of shape (n_rhos,)
-        The temperatures ρ, from hot to cold.
-    coefs : ndarray of shape (n_rhos, n_features)
-        Coefficients; for a kernel the β.
-    intercepts : ndarray of shape (n_rhos,)
-        Intercepts.
-    objectives : ndarray of shape (n_rhos,)
-        Penalised objective with the coherence function V_{ρ,u} of each temperature.
-    dual_gaps : ndarray of shape (n_rhos,)
-        Upper bounds on how far each objective is above its optimum.
-    n_iters : ndarray of shape (n_rhos,)
-        Newton iterations.
-    converged : ndarray of bool, shape (n_rhos,)
-        Whether the gap is at most `tol` times the null model's objective.
-    hinge_objectives : ndarray of shape (n_rhos,)
-        The hinge's penalised objective at each solution.
-    errors : ndarray of shape (n_rhos,)
-        Weighted share of the training samples on the wrong side.
-    hinge_limit : HingeLimit
-        The solution with the hinge itself.
-    alpha : float
-        The penalty.
-    l1_ratio : float
-        ω, the share of the ℓ₁ penalty.
-    u : float
-        The margin.
-    classes : ndarray of shape (2,)
-        Class labels; the second is the positive one.
-    feature_names : tuple of str or None
-        Column names of the training frame, if it had any.
-    """
-
-    rhos: Array
-    coefs: Array
-    intercepts: Array
-    objectives: Array
-    dual_gaps: Array
-    n_iters: NDArray[np.intp]
-    converged: NDArray[np.bool_]
-    hinge_objectives: Array
-    errors: Array
-    hinge_limit: HingeLimit
-    alpha: float
-    l1_ratio: float
-    u: float
-    classes: NDArray[Any]
-    feature_names: tuple[str, ...] | None = None
-
-    @property
-    def n_nonzero(self) -> NDArray[np.intp]:
-        """Number of non-zero coefficients (features, or a kernel's support vectors)."""
-        return np.count_nonzero(self.coefs, axis=1)
-
-    @property
-    def distances(self) -> Array:
-        """How far the hinge's objective at each solution is above its limit."""
-        return self.hinge_objectives - self.hinge_limit.objective
-
-    @property
-    def distance_bounds(self) -> Array:
-        """ρ log 2 plus the duality gap; no distance is larger."""
-        return self.rhos * np.log(2.0) + self.dual_gaps
-
-    def loss_at(self, rho: float) -> Coherence:
-        """The coherence function of a temperature."""
-        return Coherence(rho, self.u)
-
-    def coef_at(self, rho: float) -> tuple[Array, float]:
-        """Coefficients and intercept at any temperature of the path's range.
-
-        Between grid points they are interpolated linearly in log ρ.
-        """
-        low, high = self.rhos[-1], self.rhos[0]
-        if not low * (1 - 1e-12) <= rho <= high * (1 + 1e-12):
-            raise ValueError(f"rho={rho!r} must lie on the path, between {low:.6g} and {high:.6g}.")
-        position = np.interp(-np.log(rho), -np.log(self.rhos), np.arange(len(self.rhos)))
-        hotter, share = int(position), position % 1.0
-        colder = min(hotter + 1, len(self.rhos) - 1)
-        coef, intercept = (
-            (1.0 - share) * values[hotter] + share * values[colder]
-            for values in (self.coefs, self.intercepts)
-        )
-        return coef, float(intercept)
-
-    def decision_function(self, X: Any, rho: float | None = None) -> Array:
-        """Scores at one temperature, (n_samples,), or at all of them, (n_samples, n_rhos).
-
-        For a kernel X holds the kernel between the samples and those the path was fitted on.
-        """
-        if not sparse.issparse(X):
-            X = np.asarray(X)
-        if X.shape[1] != self.coefs.shape[1]:
-            raise ValueError(
-                f"X has {X.shape[1]} features, but the path was fitted with {self.coefs.shape[1]}."
-            )
-        if rho is None:
-            return np.asarray(X @ self.coefs.T) + self.intercepts
-        coef, intercept = self.coef_at(rho)
-        return np.asarray(X @ coef) + intercept
-
-    def predict(self, X: Any, rho: float | None = None) -> NDArray[Any]:
-        """Class labels: the sign of the score."""
-        return self.classes[(self.decision_function(X, rho) > 0).astype(np.intp)]
-
-    def predict_proba(self, X: Any, rho: float | None = None) -> Array:
-        """Class probabilities, by each temperature's own inverse link; classes on the last axis."""
-        scores = self.decision_function(X, rho)
-        if rho is not None:
-            return _probabilities(self.loss_at(rho), scores)
-        each = [_probabilities(self.loss_at(r), f) for r, f in zip(self.rhos, scores.T)]
-        return np.stack(each, axis=1)
 
 
 def temperature_path(
@@ -367,9 +214,9 @@ class _Problem:
         self.design = design
         self.target = target
         self.solve = solve
-        self.alpha = _positive("alpha", alpha)
+        self.alpha = check_real("alpha", alpha, 0.0, np.inf, "neither")
         self.l1_ratio = l1_ratio
-        self.u = _positive("u", u)
+        self.u = check_real("u", u, 0.0, np.inf, "neither")
         n = len(target.signs)
         weight = np.ones(n) if target.weight is None else target.weight
         self.weight = weight / weight.sum()
@@ -457,6 +304,7 @@ class _Problem:
 
 
 def _target(X: Any, y: Any, sample_weight: Any, class_weight: Any, offset: Any) -> Target:
+    check_consistent_length(X, y)
     return check_target(
         X,
         column_or_1d(y, warn=True),
@@ -464,12 +312,6 @@ def _target(X: Any, y: Any, sample_weight: Any, class_weight: Any, offset: Any) 
         class_weight=class_weight,
         offset=offset,
     )
-
-
-def _positive(name: str, value: Any) -> float:
-    if not isinstance(value, Real) or isinstance(value, bool) or not 0 < float(value) < np.inf:
-        raise ValueError(f"{name}={value!r} must be a number in (0, inf).")
-    return float(value)
 
 
 def _check_temperatures(rhos: int | ArrayLike, u: float) -> Array:
@@ -489,11 +331,6 @@ def _scaled_bounds(bounds: Any, scale: float) -> Any:
         return bounds
     lower, upper = bounds
     return np.asarray(lower, dtype=float) / scale, np.asarray(upper, dtype=float) / scale
-
-
-def _probabilities(loss: Loss, scores: Array) -> Array:
-    # Each column from its own side, so that neither is the difference of 1 and nearly 1.
-    return np.stack([loss.inverse_link(-scores), loss.inverse_link(scores)], axis=-1)
 
 
 def _warn_unconverged(path: TemperaturePath) -> None:

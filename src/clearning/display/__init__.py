@@ -3,5 +3,6 @@
 from clearning.display.losses import LossDisplay
 from clearning.display.path import CVDisplay, PathDisplay
 from clearning.display.reliability import ReliabilityDisplay
+from clearning.display.temperature import TemperatureDisplay
 
-__all__ = ["CVDisplay", "LossDisplay", "PathDisplay", "ReliabilityDisplay"]
+__all__ = ["CVDisplay", "LossDisplay", "PathDisplay", "ReliabilityDisplay", "TemperatureDisplay"]
