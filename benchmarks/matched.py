@@ -4,6 +4,7 @@ ladder whose worst point is within 1e-6 (relative) of the best objective known."
 from __future__ import annotations
 
 import math
+import time
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 
@@ -58,11 +59,14 @@ def prepared(peer: str, name: str, threads: int) -> tuple[Peer, Workload]:
     return _held[peer][1], workload
 
 
-def solve(peer: str, problem: Problem, tol: float, repeats: int, threads: int) -> dict:
+def solve(
+    peer: str, problem: Problem, tol: float, repeats: int, threads: int, patience: float = math.inf
+) -> dict:
     """Times one solver at one tolerance and values what it found; without repeats, only loads."""
     solver, workload = prepared(peer, problem.workload, threads)
     if repeats == 0:
         return {}
+    solver.deadline = time.perf_counter() + patience
     alphas, l1_ratio = problem.alphas(workload), problem.l1_ratio
     solution = solver.path(alphas, l1_ratio, tol, intercept=problem.intercept)
     seconds = [solution.seconds]
@@ -164,7 +168,8 @@ class Bench:
             self._compile(worker, peer)
         note(f"{problem.workload} ({problem.grid}, {problem.l1_ratio:g}): {peer} at {tol:g}")
         worker(peer, problem, tol, 0, self.threads, limit=REFERENCE_LIMIT)
-        return worker(peer, problem, tol, repeats, self.threads, limit=limit)
+        # Solvers that can stop by themselves are given the chance: a new process compiles again.
+        return worker(peer, problem, tol, repeats, self.threads, limit, limit=1.5 * limit + 5.0)
 
     def _compile(self, worker: runner.Worker, peer: str) -> None:
         """Small problems of every kind, so that nothing is left to compile under the clock."""
@@ -190,12 +195,12 @@ class Bench:
         return reference
 
     def outcomes(self, problem: Problem, peers: list[str]) -> dict[str, dict]:
-        """One outcome a peer that is installed; slow ones are cut off at 20 times the fastest."""
+        """One outcome a peer that is installed; slow ones are cut off at 10 times the fastest."""
         found: dict[str, dict] = {}
         for peer in peers:
             if self.available(peer):
                 fastest = min((o["seconds"] for o in found.values() if accurate(o)), default=1e9)
-                limit = min(self.limit, max(10.0, 20.0 * fastest))
+                limit = min(self.limit, max(5.0, 10.0 * fastest))
                 found[peer] = self.accepted(peer, problem, limit)
         note("")
         return found
@@ -218,21 +223,35 @@ class Bench:
     def _climb(self, peer: str, problem: Problem, limit: float) -> dict:
         reference = self.reference(problem)
         best: dict = {}
-        for tol in PEERS[peer].tolerances:
+        for tol in self._ladder(peer, problem):
             try:
                 outcome = self.ask(peer, problem, tol, 1, limit=limit)
             except runner.TimedOut:
                 return best or {"failure": f"over {limit:.0f} s"}
             except runner.Failed as error:
-                return best or {"failure": str(error)}
+                late = str(error).startswith("OutOfTime")
+                return best or {"failure": f"over {limit:.0f} s" if late else str(error)}
             reference.absorb(outcome)
             reached, seconds = reference.suboptimality(outcome), outcome["seconds"][0]
             if not best or reached < best["suboptimality"]:
                 best = {"tol": tol, "seconds": seconds, "suboptimality": reached}
                 best |= {key: outcome[key] for key in ("nonzeros", "certified")}
             if reached <= TARGET:
+                self._remember_rung(peer, problem, tol)
                 return self._repeated(best, peer, problem)
         return best
+
+    def _ladder(self, peer: str, problem: Problem) -> tuple[float, ...]:
+        """Tolerances to try; a peer's begins one rung above the one that was right last time."""
+        ladder = PEERS[peer].tolerances
+        tol = runner.recall("rung", **self._rung(peer, problem)) if peer != OURS else None
+        return ladder[max(0, ladder.index(tol) - 1) :] if tol in ladder else ladder
+
+    def _remember_rung(self, peer: str, problem: Problem, tol: float) -> None:
+        runner.remember(tol, "rung", **self._rung(peer, problem))
+
+    def _rung(self, peer: str, problem: Problem) -> dict:
+        return {"peer": peer, "version": self.versions[peer], **asdict(problem)}
 
     def _repeated(self, best: dict, peer: str, problem: Problem) -> dict:
         if best["seconds"] > 20.0:

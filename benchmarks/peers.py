@@ -8,6 +8,7 @@ starts looser than the solver's default.
 from __future__ import annotations
 
 import importlib.metadata
+import math
 import os
 import shutil
 import subprocess
@@ -38,8 +39,8 @@ class Unavailable(Exception):
     """The solver is not installed here."""
 
 
-class Unsupported(Exception):
-    """The solver cannot solve this problem."""
+class OutOfTime(Exception):
+    """A path was given up between two penalties."""
 
 
 class Peer:
@@ -55,6 +56,7 @@ class Peer:
 
     def __init__(self, threads: int = 1):
         self.threads = threads
+        self.deadline = math.inf
 
     @classmethod
     def version(cls) -> str:
@@ -67,8 +69,6 @@ class Peer:
         self.X, self.y, self.signs = workload.X, workload.y, workload.signs
 
     def path(self, alphas: np.ndarray, l1_ratio: float, tol: float, *, intercept=True) -> Solution:
-        if l1_ratio != 1.0 and not self.elastic_net:
-            raise Unsupported("no elastic net")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             start = clock()
@@ -77,6 +77,13 @@ class Peer:
 
     def solve(self, alphas, l1_ratio, tol, intercept):
         raise NotImplementedError
+
+    def in_time(self, alphas):
+        """The penalties one by one, until the deadline."""
+        for k, alpha in enumerate(alphas):
+            if time.perf_counter() > self.deadline:
+                raise OutOfTime(f"after {k} penalties")
+            yield k, alpha
 
     def close(self) -> None:
         """End what `prepare` started."""
@@ -182,7 +189,7 @@ class Skglm(Peer):
         datafit = Logistic()
         w, scores = np.zeros(p + intercept), np.zeros(n)
         coefs, intercepts = np.empty((len(alphas), p)), np.zeros(len(alphas))
-        for k, alpha in enumerate(alphas):
+        for k, alpha in self.in_time(alphas):
             penalty = L1(alpha) if l1_ratio == 1.0 else L1_plus_L2(alpha, l1_ratio)
             w = solver.solve(self.X, self.signs, datafit, penalty, w, scores)[0]
             coefs[k] = w[:p]
@@ -245,7 +252,7 @@ class ScikitLearn(Peer):
             random_state=0,
         )
         coefs, intercepts = np.empty((len(alphas), p)), np.empty(len(alphas))
-        for k, alpha in enumerate(alphas):
+        for k, alpha in self.in_time(alphas):
             model.set_params(C=1.0 / (n * alpha)).fit(self.X, self.y)
             coefs[k], intercepts[k] = model.coef_[0], model.intercept_[0]
         return coefs, intercepts
@@ -271,7 +278,7 @@ class Liblinear(Peer):
 
         n, p = self.X.shape
         coefs, intercepts = np.empty((len(alphas), p)), np.empty(len(alphas))
-        for k, alpha in enumerate(alphas):
+        for k, alpha in self.in_time(alphas):
             model = LogisticRegression(
                 solver="liblinear",
                 l1_ratio=1.0,
