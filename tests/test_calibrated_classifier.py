@@ -104,7 +104,7 @@ def data_sets():
     yield load_breast_cancer(return_X_y=True)
     yield make_moons(200, noise=0.3, random_state=0)
     yield make_circles(200, noise=0.1, factor=0.5, random_state=0)
-    for seed in range(9):
+    for seed in range(6):
         yield make_classification(
             150,
             n_features=8,

@@ -15,12 +15,13 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 
 from clearning import CoherenceCalibrator, PlattCalibrator, SollichCalibrator
-from clearning.calibration import _calibrators, _numerics
+from clearning.calibration import _calibrators, _numerics, _search
 from clearning.losses import Coherence
 from clearning.metrics import cross_entropy
 
 CALIBRATORS = [
     CoherenceCalibrator(),
+    CoherenceCalibrator(u="fit-one"),
     CoherenceCalibrator(u=1.0),
     CoherenceCalibrator(u=0.0),
     CoherenceCalibrator(offset=True),
@@ -91,7 +92,7 @@ def test_sollich_is_his_formula():
     np.testing.assert_allclose(proba[:, 1], printed, rtol=1e-14)
 
 
-@pytest.mark.parametrize("calibrator", CALIBRATORS[:3] + CALIBRATORS[-1:], ids=repr)
+@pytest.mark.parametrize("calibrator", CALIBRATORS[:4] + CALIBRATORS[-1:], ids=repr)
 @settings(max_examples=50, deadline=None)
 @given(
     st.integers(0, 10**6),
@@ -112,7 +113,9 @@ def test_probability_never_contradicts_the_sign_of_the_score(calibrator, seed, m
 # The fit -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("theta", [(0.3, 0.7, 0.2), (-2.0, 1.0, -0.3), (1.0, 0.0, 0.0)])
+@pytest.mark.parametrize(
+    "theta", [(0.3, 0.7, 0.2, 0.2), (-2.0, 1.0, 0.3, -0.3), (1.0, 0.0, 0.5, 0.0)]
+)
 def test_derivatives_agree_with_differences(theta):
     rng = np.random.default_rng(0)
     data = _numerics.Folded(
@@ -122,7 +125,7 @@ def test_derivatives_agree_with_differences(theta):
         rng.choice([-1.0, 1.0], 40),
     )
     _, gradient, hessian = _numerics.coherence_derivatives(data, np.array(theta))
-    for i, unit in enumerate(1e-6 * np.eye(3)):
+    for i, unit in enumerate(1e-6 * np.eye(4)):
         above, below = (
             _numerics.coherence_derivatives(data, theta + sign * unit) for sign in (1, -1)
         )
@@ -136,9 +139,9 @@ def test_no_minimum_in_log_rho_is_missed(smooth):
     for seed in range(300):
         f, y = score_set(seed)
         sample, _ = _calibrators._check_fit(f, y, None, smooth)
-        family = _calibrators._Family(None, 1.0 / sample.scale, False)
-        found = _calibrators._minima(sample, family)
-        rhos, _ = _calibrators._axes(sample.folded(), family)
+        family = _search.Family(None, 1.0 / sample.scale, False)
+        found = _search.minima(sample, family)
+        rhos, _ = _search.axes(sample.folded(), family)
         log_rho = np.linspace(np.log(rhos[0]), np.log(rhos[-1]), 800)
         values = cross_entropy_of_link(f, y, np.exp(log_rho) * sample.scale, 1.0, sample.targets)
         assert found[0].value <= values.min() + 1e-12
@@ -163,15 +166,19 @@ def test_fit_of_rho_and_u_is_never_above_a_fine_grid(smooth):
     for seed in range(50):
         f, y = score_set(seed)
         sample, _ = _calibrators._check_fit(f, y, None, smooth)
-        family = _calibrators._Family(None, None, False)
+        family = _search.Family(None, None, False)
         data = sample.folded()
-        rhos, us = _calibrators._axes(data, family)
+        rhos, us = _search.axes(data, family)
         z = np.sort(data.z)[:: max(1, len(f) // 25)]
         us = np.concatenate([np.linspace(0, us[-1], 20), z, (z[1:] + z[:-1]) / 2])
         rhos = np.exp(np.linspace(np.log(rhos[0]), np.log(rhos[-1]), 80))
         rho, u = (axis.ravel() for axis in np.meshgrid(rhos, us))
         values, _ = _numerics.coherence_grid(data, rho, u, offset=False)
-        assert _calibrators._minima(sample, family)[0].value <= values.min() + 1e-10
+        assert _search.minima(sample, family)[0].value <= values.sum(axis=1).min() + 1e-10
+        # With a margin for each side, the best of either side at each ρ.
+        best = values.reshape(len(us), len(rhos), 2).min(axis=0).sum(axis=1).min()
+        family = _search.Family(None, None, False, margins=2)
+        assert _search.minima(sample, family)[0].value <= best + 1e-10
 
 
 def test_the_paper_s_method_minimises_the_printed_cross_entropy():
@@ -205,12 +212,14 @@ def test_larger_families_fit_better():
         for name, options in {
             "svm": {"u": 1.0},
             "temperature": {"u": 0.0},
+            "one margin": {"u": "fit-one"},
             "default": {},
             "offset": {"offset": True},
         }.items()
     }
     assert value["offset"] < value["default"] - 1e-3
-    assert value["default"] <= min(value["svm"], value["temperature"]) + 1e-12
+    assert value["default"] < value["one margin"] - 1e-3
+    assert value["one margin"] <= min(value["svm"], value["temperature"]) + 1e-12
 
 
 def test_offset_contains_platt_s_sigmoid():
@@ -223,18 +232,29 @@ def test_offset_contains_platt_s_sigmoid():
         f, y = score_set(seed)
         sample, _ = _calibrators._check_fit(f, y, None, True)
         oracle = minimize(
-            lambda theta, sample=sample: _numerics.coherence_derivatives(sample, theta)[0],
+            lambda theta, sample=sample: _numerics.coherence_derivatives(
+                sample, theta[[0, 1, 1, 2]]
+            )[0],
             [0.0, 0.1, 0.0],
             bounds=[(-12, 12), (0, 2), (-20, 20)],
         )
-        found = _calibrators._minima(sample, _calibrators._Family(None, None, True))
+        found = _search.minima(sample, _search.Family(None, None, True))
         assert found[0].value <= oracle.fun + 1e-9
+
+
+def test_scores_of_one_sign_have_one_margin():
+    f, y = informative()
+    f = np.abs(f)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        two, one = (CoherenceCalibrator(u=u).fit(f, y) for u in ("fit", "fit-one"))
+    assert two.u_ == (one.u_, one.u_)
 
 
 @pytest.mark.parametrize("rho", [0.3, 2.0])
 def test_rho_may_be_given_and_u_fitted(rho):
     f, y = informative()
-    calibrator = CoherenceCalibrator(rho=rho, smooth=False).fit(f, y)
+    calibrator = CoherenceCalibrator(rho=rho, u="fit-one", smooth=False).fit(f, y)
     oracle = minimize_scalar(
         lambda u: cross_entropy_of_link(f, y, rho, u, (0.0, 1.0))[0], bounds=(0, 10)
     )
@@ -296,7 +316,9 @@ def test_exchanging_the_classes_exchanges_the_columns():
     )
 
 
-@pytest.mark.parametrize("options", [{}, {"u": 1.0}, {"offset": True}, "platt"], ids=str)
+@pytest.mark.parametrize(
+    "options", [{}, {"u": "fit-one"}, {"u": 1.0}, {"offset": True}, "platt"], ids=str
+)
 @pytest.mark.parametrize("tail", [np.inf, 1.2])
 def test_many_scores_are_fitted_as_exactly_as_few(monkeypatch, options, tail):
     rng = np.random.default_rng(5)
@@ -304,7 +326,7 @@ def test_many_scores_are_fitted_as_exactly_as_few(monkeypatch, options, tail):
     y, weight = rng.uniform(size=len(f)) < expit(f - 0.3), rng.exponential(size=len(f))
     make = PlattCalibrator if options == "platt" else lambda: CoherenceCalibrator(**options)
     summarised = make().fit(f, y, weight).predict_proba(f)
-    monkeypatch.setattr(_calibrators, "_MANY", 10**6)
+    monkeypatch.setattr(_search, "MANY", 10**6)
     direct = make().fit(f, y, weight).predict_proba(f)
     np.testing.assert_allclose(summarised, direct, rtol=1e-6, atol=1e-10)
 
@@ -353,7 +375,7 @@ def test_scores_that_are_all_zero_give_one_half_or_the_share(calibrator):
     ("options", "scores", "y", "weight", "message"),
     [
         ({"rho": 0.0}, [0, 1], [0, 1], None, "rho must be 'fit' or a finite number > 0, got 0.0"),
-        ({"u": -1}, [0, 1], [0, 1], None, "u must be 'fit' or a finite number >= 0, got -1"),
+        ({"u": -1}, [0, 1], [0, 1], None, "'fit-one' or a finite number >= 0, got -1"),
         ({"u": "auto"}, [0, 1], [0, 1], None, "got 'auto'"),
         ({}, [0, np.nan], [0, 1], None, "scores contains NaN"),
         ({}, [0, 1], [1, 1], None, "two classes"),

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable
 from functools import partial
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,22 +19,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from clearning.calibration._numerics import (
     BLOCK,
-    Folded,
     Sample,
-    coherence_derivatives,
-    coherence_grid,
     coherence_logit,
     keep_sign,
     minimize,
     platt_derivatives,
     probabilities,
-    summary,
 )
+from clearning.calibration._search import Family, minima, stages
 
 Array = NDArray[np.float64]
-
-# Above this many scores the minima are looked for on a summary and polished on the scores.
-_MANY = 4096
 
 
 class _ScoreCalibrator(BaseEstimator):
@@ -100,9 +94,11 @@ class CoherenceCalibrator(_ScoreCalibrator):
     ----------
     rho : "fit" or float, default="fit"
         Temperature ρ > 0.
-    u : "fit" or float, default="fit"
+    u : "fit", "fit-one" or float, default="fit"
         Margin u ≥ 0. ``u=1.0`` is the method of Zhang, Dai and Jordan (Section 3.5) for an SVM;
-        ``u=0.0`` is temperature scaling; fitted, the family contains both.
+        ``u=0.0`` is temperature scaling. "fit-one" fits one margin, a family that contains both;
+        "fit" one for negative and one for positive scores, so that either class may be the one of
+        whom little can be said near zero. With an offset there is one margin only.
     offset : bool, default=False
         Whether to add a fitted offset b to the logit. The family then contains Platt's sigmoid,
         and the probabilities may contradict the sign of the score.
@@ -112,8 +108,10 @@ class CoherenceCalibrator(_ScoreCalibrator):
 
     Attributes
     ----------
-    rho_, u_, offset_ : float
-        ρ, u and b in use.
+    rho_, offset_ : float
+        ρ and b in use.
+    u_ : float or tuple of two floats
+        The margin in use, or those of negative and of positive scores.
     cross_entropy_ : float
         Mean cross-entropy of the fit, against the targets it was fitted to.
     classes_ : ndarray of shape (2,)
@@ -124,8 +122,8 @@ class CoherenceCalibrator(_ScoreCalibrator):
     Without an offset, η̃(f) > 1/2 exactly when f > 0, in floating point too: probabilities never
     contradict a prediction by the sign of the score. The cross-entropy can have several minima, so
     a coarse grid over log ρ (and u, at quantiles of \|f\|) brackets them, a safeguarded Newton
-    method finds each, and the lowest is kept. The fit turns with the scores: multiplied by a
-    constant, they lead to ρ and u multiplied by it, and to the same probabilities.
+    method finds each, and the lowest is kept. Scores multiplied by a constant lead to ρ and u
+    multiplied by it, and to the same probabilities.
 
     Examples
     --------
@@ -138,7 +136,7 @@ class CoherenceCalibrator(_ScoreCalibrator):
     """
 
     rho_: float
-    u_: float
+    u_: float | tuple[float, float]
     offset_: float
     cross_entropy_: float
 
@@ -174,28 +172,42 @@ class CoherenceCalibrator(_ScoreCalibrator):
         CoherenceCalibrator
             Itself.
         """
-        _check_parameter("rho", self.rho, or_zero=False)
-        _check_parameter("u", self.u, or_zero=True)
+        _check_parameter("rho", self.rho, ("fit",), or_zero=False)
+        _check_parameter("u", self.u, ("fit", "fit-one"), or_zero=True)
         sample, self.classes_ = _check_fit(scores, y, sample_weight, self.smooth)
-        scale = sample.scale
-        best = _minima(sample, _Family.of(self, scale))[0]
-        self.rho_ = scale * float(np.exp(best.theta[0])) if self.rho == "fit" else float(self.rho)
-        self.u_ = scale * float(best.theta[1]) if self.u == "fit" else float(self.u)
-        self.offset_ = float(best.theta[2])
+        best = minima(sample, self._family(sample.scale))[0]
+        log_rho, below, above, offset = best.theta.tolist()
+        self.rho_ = sample.scale * float(np.exp(log_rho)) if self.rho == "fit" else float(self.rho)
+        if not isinstance(self.u, str):
+            self.u_ = float(self.u)
+        elif self.u == "fit" and not self.offset:
+            self.u_ = sample.scale * below, sample.scale * above
+        else:
+            self.u_ = sample.scale * below
+        self.offset_ = offset
         self.cross_entropy_ = float(best.value)
         if best.at_end:
             warnings.warn(
-                "The cross-entropy is least at the end of the range searched: "
-                f"rho_={self.rho_:.3g} with u_={self.u_:.3g}, for scores of up to {scale:.3g} in "
-                "size. At the small end the scores separate the classes, at the large end they "
-                "say nothing of them.",
+                "The cross-entropy is least at the end of the range searched, at "
+                f"rho_={self.rho_:.3g} for scores of up to {sample.scale:.3g} in size. At the "
+                "small end the scores separate the classes, at the large end they say nothing of "
+                "them.",
                 ConvergenceWarning,
                 stacklevel=2,
             )
         return self
 
+    def _family(self, scale: float) -> Family:
+        return Family(
+            rho=None if isinstance(self.rho, str) else float(self.rho) / scale,
+            u=None if isinstance(self.u, str) else float(self.u) / scale,
+            offset=bool(self.offset),
+            margins=2 if self.u == "fit" and not self.offset else 1,
+        )
+
     def _logit(self, scores: Array) -> Array:
-        logit = coherence_logit(scores, self.rho_, self.u_)
+        u = np.where(scores > 0, self.u_[1], self.u_[0]) if isinstance(self.u_, tuple) else self.u_
+        logit = coherence_logit(scores, self.rho_, u)
         return logit + self.offset_ if self.offset else keep_sign(logit, scores)
 
 
@@ -241,7 +253,7 @@ class PlattCalibrator(_ScoreCalibrator):
         negative, positive = sample.masses
         start = np.array([0.0, np.log((positive + 1.0) / (negative + 1.0))])
         reach = np.full(2, 1e15)
-        for data in _stages(sample):
+        for data in stages(sample):
             start, _, converged = minimize(partial(platt_derivatives, data), start, -reach, reach)
         self.a_, self.b_ = -float(start[0]) / sample.scale, -float(start[1])
         if not converged or (not self.smooth and sample.separable):
@@ -283,105 +295,6 @@ class SollichCalibrator(_ScoreCalibrator):
 
     def _logit(self, scores: Array) -> Array:
         return keep_sign(scores + np.clip(scores, -1.0, 1.0), scores)
-
-
-class _Minimum(NamedTuple):
-    theta: Array
-    value: float
-    at_end: bool
-
-
-class _Family(NamedTuple):
-    """What of (log ρ, u, b) is free, in units of the largest score; None means free."""
-
-    rho: float | None
-    u: float | None
-    offset: bool
-
-    @classmethod
-    def of(cls, calibrator: CoherenceCalibrator, scale: float) -> _Family:
-        rho, u = (
-            None if value == "fit" else float(value) / scale
-            for value in (calibrator.rho, calibrator.u)
-        )
-        return cls(rho, u, bool(calibrator.offset))
-
-
-def _stages(sample: Sample) -> tuple[Sample | Folded, ...]:
-    """What to fit to, one after the other: a close summary of many scores, then all of them."""
-    if len(sample.f) > _MANY:
-        return summary(sample, bits=9), sample
-    return (sample.folded(),)
-
-
-def _minima(sample: Sample, family: _Family) -> list[_Minimum]:
-    """Minima of the cross-entropy, lowest first: bracketed on a grid, polished by Newton."""
-    stages = _stages(sample)
-    few = summary(stages[0], bits=4) if len(stages) > 1 else sample.folded()
-    rhos, us = _axes(few, family)
-    grid_rho, grid_u = (axis.ravel() for axis in np.meshgrid(rhos, us, indexing="ij"))
-    values, offsets = coherence_grid(few, grid_rho, grid_u, offset=family.offset)
-    found = [
-        _Minimum(np.array([np.log(grid_rho[i]), grid_u[i], offsets[i]]), values[i], False)
-        for i in _lowest_cells(values.reshape(len(rhos), len(us)))
-    ]
-    reach = 50.0 if family.offset else 0.0
-    lower = np.array([np.log(rhos[0]), us[0], -reach])
-    upper = np.array([np.log(rhos[-1]), us[-1], reach])
-
-    def polish(data: Sample | Folded, start: Array) -> _Minimum:
-        theta, value, _ = minimize(
-            partial(coherence_derivatives, data), start, lower, upper, max_step=1.0
-        )
-        at_end = family.rho is None and theta[0] in (lower[0], upper[0])
-        return _Minimum(theta, value, bool(at_end))
-
-    for data in stages:
-        found = _distinct([polish(data, minimum.theta) for minimum in found])
-        # A summary's values are close to the sample's: what is far above its best is out.
-        if data is not stages[-1]:
-            found = [m for m in found if m.value <= found[0].value * (1.0 + 1e-4)]
-    return found
-
-
-def _axes(data: Folded, family: _Family) -> tuple[Array, Array]:
-    """The grid: ρ evenly in log ρ over all scales the scores have, u at their quantiles."""
-    z = np.sort(data.z[(data.z > 0) & (data.toward + data.away > 0)])
-    z = z if len(z) else np.ones(1)
-    if family.u is None:
-        # Where ρ → 0 is best, u lies just above the largest score that points the wrong way.
-        wrong = data.z[data.away > data.toward].max(initial=0.0)
-        above = z[np.searchsorted(z, wrong, side="right") :][:1]
-        quantiles = np.quantile(z, np.linspace(0.0, 1.0, 11))
-        us = np.unique(np.concatenate([[0.0], quantiles, (wrong + above) / 2, [2.0 * z[-1]]]))
-        spacing = 0.35
-    else:
-        us = np.array([family.u])
-        spacing = 0.1
-    if family.rho is not None:
-        return np.array([family.rho]), us
-    scales = [np.quantile(z, 0.01), z[-1]] + ([family.u] if family.u else [])
-    low, high = np.log(1e-3 * min(scales)), np.log(1e3 * max(scales))
-    return np.exp(np.linspace(low, high, int((high - low) / spacing) + 1)), us
-
-
-def _lowest_cells(values: Array) -> NDArray[np.intp]:
-    """Flat indices of the grid's local minima, lowest first; of equal neighbours, the first."""
-    padded = np.pad(values, 1, constant_values=np.inf)
-    rows, columns = values.shape
-    shifted = [padded[i : i + rows, j : j + columns] for i in range(3) for j in range(3)]
-    before, after = np.min(shifted[:4], axis=0), np.min(shifted[5:], axis=0)
-    minima = np.flatnonzero(((values < before) & (values <= after)).ravel())
-    return minima[np.argsort(values.ravel()[minima], kind="stable")]
-
-
-def _distinct(minima: list[_Minimum]) -> list[_Minimum]:
-    """Minima, lowest first, each once."""
-    kept: list[_Minimum] = []
-    for minimum in sorted(minima, key=lambda minimum: minimum.value):
-        if not any(np.allclose(minimum.theta, other.theta, rtol=1e-6, atol=1e-6) for other in kept):
-            kept.append(minimum)
-    return kept
 
 
 def _check_scores(scores: ArrayLike) -> Array:
@@ -437,10 +350,11 @@ def _two_classes(y: NDArray[Any]) -> NDArray[Any]:
     return classes
 
 
-def _check_parameter(name: str, value: Any, *, or_zero: bool) -> None:
-    if isinstance(value, str) and value == "fit":
+def _check_parameter(name: str, value: Any, words: tuple[str, ...], *, or_zero: bool) -> None:
+    if isinstance(value, str) and value in words:
         return
     real = isinstance(value, Real) and not isinstance(value, bool)
     if not real or not np.isfinite(value) or value < 0 or (value == 0 and not or_zero):
+        allowed = ", ".join(repr(word) for word in words)
         sign = ">=" if or_zero else ">"
-        raise ValueError(f"{name} must be 'fit' or a finite number {sign} 0, got {value!r}.")
+        raise ValueError(f"{name} must be {allowed} or a finite number {sign} 0, got {value!r}.")

@@ -72,8 +72,8 @@ class CalibratedMarginClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
         it is calibrated as it is, on the samples given to `fit`.
     method : {"coherence", "coherence-svm", "temperature", "platt", "sollich"} or calibrator, \
             default="coherence"
-        "coherence" is :class:`CoherenceCalibrator` with both parameters fitted, "coherence-svm" the
-        one of Zhang, Dai and Jordan for an SVM (u = 1), "temperature" temperature scaling (u = 0),
+        "coherence" is :class:`CoherenceCalibrator` as it comes, "coherence-svm" the one of Zhang,
+        Dai and Jordan for an SVM (u = 1), "temperature" temperature scaling (u = 0),
         "platt" :class:`PlattCalibrator`, "sollich" :class:`SollichCalibrator`. A calibrator is any
         object with ``fit(scores, y, sample_weight)``, y of 0 and 1, and ``predict_proba(scores)``,
         which returns the probability of 1 in the last column or alone.

@@ -20,7 +20,7 @@ BLOCK = 8192
 EPS = np.finfo(float).eps
 
 
-def coherence_logit(f: Array, rho: float, u: float) -> Array:
+def coherence_logit(f: Array, rho: float, u: float | Array) -> Array:
     """softplus((f − u)/ρ) − softplus(−(f + u)/ρ), odd in f, for scores of any size."""
     with np.errstate(over="ignore", under="ignore"):
         z = np.abs(f)
@@ -153,12 +153,17 @@ def binomial(logit: Array, toward: Array, away: Array) -> tuple[Array, Array, Ar
 
 
 def coherence_derivatives(data: Sample | Folded, theta: Array) -> Derivatives:
-    """Mean cross-entropy at θ = (log ρ, u, b), its gradient and its Hessian."""
-    (log_rho, u, b), value, gradient, hessian = theta, 0.0, np.zeros(3), np.zeros((3, 3))
+    """Mean cross-entropy at θ = (log ρ, u₋, u₊, b), its gradient and its Hessian.
+
+    u₋ is the margin of negative scores and u₊ that of positive ones.
+    """
+    (log_rho, below, above, b), value = theta, 0.0
+    gradient, hessian = np.zeros(4), np.zeros((4, 4))
     rho = np.exp(log_rho)
     for part in data.blocks():
-        x = part.z / rho
-        a, c = x - u / rho, -(x + u / rho)
+        is_above = 0.5 + part.side / 2
+        x, u = part.z / rho, (below + (above - below) * is_above) / rho
+        a, c = x - u, -(x + u)
         size = np.abs(a)
         g, h = np.exp(-size), np.exp(c)
         g1, h1 = 1.0 + g, 1.0 + h
@@ -168,15 +173,19 @@ def coherence_derivatives(data: Sample | Folded, theta: Array) -> Derivatives:
         g /= g1
         h /= h1
         sa, da, dc = 0.5 + np.copysign(0.5 - g, a), g * (1.0 - g), h * (1.0 - h)
-        jacobian = np.stack([c * h - a * sa, (h - sa) / rho, part.side])
+        by_rho, by_u = c * h - a * sa, (h - sa) / rho
+        by_above = by_u * is_above
+        jacobian = np.stack([by_rho, by_u - by_above, by_above, part.side])
         value += losses.sum()
         gradient += jacobian @ slope
         hessian += (jacobian * curvature) @ jacobian.T
         a_da, c_dc = a * da, c * dc
-        hessian[0, 0] += slope @ (a_da * a - c_dc * c - jacobian[0])
-        hessian[1, 1] += slope @ (da - dc) / rho**2
-        hessian[0, 1] += slope @ ((a_da - c_dc) / rho - jacobian[1])
-    hessian[1, 0] = hessian[0, 1]
+        hessian[0, 0] += slope @ (a_da * a - c_dc * c - by_rho)
+        slope_above = slope * is_above
+        for k, slope_u in ((1, slope - slope_above), (2, slope_above)):
+            hessian[k, k] += slope_u @ (da - dc) / rho**2
+            hessian[0, k] += slope_u @ ((a_da - c_dc) / rho - by_u)
+    hessian[1:3, 0] = hessian[0, 1:3]
     mass = data.mass
     return value / mass, gradient / mass, hessian / mass
 
@@ -196,8 +205,13 @@ def platt_derivatives(data: Sample | Folded, theta: Array) -> Derivatives:
 
 
 def coherence_grid(data: Folded, rho: Array, u: Array, *, offset: bool) -> tuple[Array, Array]:
-    """Mean cross-entropy at each (ρ_i, u_i), with the offset b_i that minimises it (0 without)."""
-    values, offsets = np.empty(len(rho)), np.zeros(len(rho))
+    """Cross-entropy at each (ρ_i, u_i), with the offset b_i that minimises it (0 without).
+
+    The first result has two columns, the shares of negative and positive scores, whose sum is the
+    mean cross-entropy of one margin for both.
+    """
+    values, offsets = np.empty((len(rho), 2)), np.zeros(len(rho))
+    sides = np.column_stack([data.side < 0, data.side > 0]) / data.mass
     step = max(1, 2 * BLOCK // len(data.z))
     for start in range(0, len(rho), step):
         cut = slice(start, start + step)
@@ -206,7 +220,7 @@ def coherence_grid(data: Folded, rho: Array, u: Array, *, offset: bool) -> tuple
         ratio = (1.0 + np.exp(-np.abs(a))) / (1.0 + np.exp(-(data.z + v) / r))
         logit = np.maximum(a, 0.0) + np.log(ratio)
         b = np.zeros_like(r)
-        for _ in range(4 if offset else 0):
+        for _ in range(3 if offset else 0):
             _, slope, curvature = binomial(logit + data.side * b, data.toward, data.away)
             newton = -(slope @ data.side) / (curvature.sum(axis=1) + 1e-12 * data.mass)
             b += np.clip(newton, -2.0, 2.0)[:, None]
@@ -214,10 +228,11 @@ def coherence_grid(data: Folded, rho: Array, u: Array, *, offset: bool) -> tuple
             logit += data.side * b
         # As in `binomial`, but the value alone.
         size = np.abs(logit)
-        softplus = np.log1p(np.exp(-size)) + (size - logit) / 2
-        values[cut] = softplus @ (data.toward + data.away) + logit @ data.away
-        offsets[cut] = b[:, 0]
-    return values / data.mass, offsets
+        losses = np.log1p(np.exp(-size)) + (size - logit) / 2
+        losses *= data.toward + data.away
+        losses += logit * data.away
+        values[cut], offsets[cut] = losses @ sides, b[:, 0]
+    return values, offsets
 
 
 def minimize(

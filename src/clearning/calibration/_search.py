@@ -1,0 +1,179 @@
+"""The minima of the coherence link's cross-entropy: bracketed on a grid, polished by Newton."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clearning.calibration._numerics import (
+    Derivatives,
+    Folded,
+    Sample,
+    coherence_derivatives,
+    coherence_grid,
+    minimize,
+    summary,
+)
+
+Array = NDArray[np.float64]
+
+# Above this many scores the minima are looked for on a summary and polished on the scores.
+MANY = 4096
+_FEW = 64
+_MOST_STARTS = 8
+_REACH_OF_OFFSET = 50.0
+
+
+class Minimum(NamedTuple):
+    """θ = (log ρ, u₋, u₊, b) in units of the sample's scale, and the mean cross-entropy there."""
+
+    theta: Array
+    value: float
+    at_end: bool
+
+
+class Family(NamedTuple):
+    """What of θ is given, in units of the sample's scale; None is free.
+
+    `margins` is the number of free margins: two let those of negative and positive scores differ.
+    """
+
+    rho: float | None
+    u: float | None
+    offset: bool
+    margins: int = 1
+
+    @property
+    def directions(self) -> Array:
+        """The columns in which θ is free to move."""
+        columns = [[1, 0, 0, 0]] if self.rho is None else []
+        if self.u is None:
+            columns += [[0, 1, 0, 0], [0, 0, 1, 0]] if self.margins == 2 else [[0, 1, 1, 0]]
+        if self.offset:
+            columns += [[0, 0, 0, 1]]
+        return np.array(columns, dtype=float).reshape(-1, 4).T
+
+
+def stages(sample: Sample) -> tuple[Folded, *tuple[Sample | Folded, ...]]:
+    """What to fit to, one after the other: of many scores a summary, a closer one, all of them."""
+    if len(sample.f) <= MANY:
+        return (sample.folded(),)
+    close = summary(sample, bits=9)
+    return summary(close, bits=4), close, sample
+
+
+def minima(sample: Sample, family: Family) -> list[Minimum]:
+    """The minima found, lowest first."""
+    steps = stages(sample)
+    few = steps[0]
+    if family.margins == 2 and len(np.unique(few.side)) < 2:
+        family = family._replace(margins=1)
+    rhos, us = axes(few, family)
+    starts = _starts(few, family, rhos, us)
+    lower = np.array([np.log(rhos[0]), us[0], us[0], -_REACH_OF_OFFSET])
+    upper = np.array([np.log(rhos[-1]), us[-1], us[-1], _REACH_OF_OFFSET])
+    found = [Minimum(theta, np.inf, False) for theta in starts]
+    for data in steps:
+        found = _distinct([_polish(data, family, m.theta, lower, upper) for m in found])
+        # A summary's values are close to the sample's: what is far above its best is out.
+        if data is not steps[-1]:
+            found = [m for m in found if m.value <= found[0].value * (1.0 + 1e-3)]
+    return found
+
+
+def axes(data: Folded, family: Family) -> tuple[Array, Array]:
+    """The grid: ρ evenly in log ρ over all scales the scores have, u at their quantiles."""
+    z = np.sort(data.z[(data.z > 0) & (data.toward + data.away > 0)])
+    z = z if len(z) else np.ones(1)
+    if family.u is None:
+        us, spacing = _margins(data, z), 0.5 if family.offset else 0.35
+    else:
+        us, spacing = np.array([family.u]), 0.1
+    if family.rho is not None:
+        return np.array([family.rho]), us
+    scales = [np.quantile(z, 0.01), z[-1]] + ([family.u] if family.u else [])
+    low, high = np.log(1e-3 * min(scales)), np.log(1e3 * max(scales))
+    return np.exp(np.linspace(low, high, int((high - low) / spacing) + 1)), us
+
+
+def _margins(data: Folded, z: Array) -> Array:
+    """Margins to try: of a few scores all that matter, of more some quantiles."""
+    even = np.linspace(0.0, 2.0 * z[-1], 7)
+    if len(z) <= _FEW:
+        return np.unique(np.concatenate([even, z, (z[1:] + z[:-1]) / 2]))
+    us = [*even, *np.quantile(z, np.linspace(0.0, 1.0, 11))]
+    # Where ρ → 0 is best, u lies just above the largest score that points the wrong way.
+    for side in (-1.0, 1.0):
+        wrong = data.z[(data.away > data.toward) & (data.side == side)].max(initial=0.0)
+        us += [(wrong + above) / 2 for above in z[np.searchsorted(z, wrong, side="right") :][:1]]
+    return np.unique(us)
+
+
+def _starts(data: Folded, family: Family, rhos: Array, us: Array) -> list[Array]:
+    """The grid's local minima: over (ρ, u), and over ρ with the best margin on either side."""
+    grid_rho, grid_u = (axis.ravel() for axis in np.meshgrid(rhos, us, indexing="ij"))
+    values, offsets = coherence_grid(data, grid_rho, grid_u, offset=family.offset)
+    both = values.sum(axis=1).reshape(len(rhos), len(us))
+    starts = [
+        np.array([np.log(grid_rho[i]), grid_u[i], grid_u[i], offsets[i]])
+        for i in _lowest_cells(both)[:_MOST_STARTS]
+    ]
+    if family.margins == 2:
+        starts += _two_margin_starts(values.reshape(len(rhos), len(us), 2), rhos, us)
+    return starts
+
+
+def _two_margin_starts(sides: Array, rhos: Array, us: Array) -> list[Array]:
+    """The local minima in (ρ, u) of each side, with the other side's best margin at that ρ."""
+    best = sides.argmin(axis=1)
+    starts: dict[tuple[int, int, int], float] = {}
+    for side in (0, 1):
+        for cell in _lowest_cells(sides[:, :, side]):
+            row, column = divmod(int(cell), len(us))
+            below, above = (column if k == side else int(best[row, k]) for k in (0, 1))
+            starts[row, below, above] = sides[row, below, 0] + sides[row, above, 1]
+    for row in _lowest_cells(sides.min(axis=1).sum(axis=1, keepdims=True)):
+        starts[int(row), int(best[row, 0]), int(best[row, 1])] = sides[row].min(axis=0).sum()
+    lowest = sorted(starts, key=lambda start: starts[start])[:_MOST_STARTS]
+    return [np.array([np.log(rhos[i]), us[j], us[k], 0.0]) for i, j, k in lowest]
+
+
+def _polish(
+    data: Sample | Folded, family: Family, start: Array, lower: Array, upper: Array
+) -> Minimum:
+    """Newton's method in the directions that are free."""
+    free = family.directions
+    if free.size == 0:
+        return Minimum(start, coherence_derivatives(data, start)[0], False)
+    which = free.argmax(axis=0)
+    fixed = np.where(free.any(axis=1), 0.0, start)
+
+    def derivatives(point: Array) -> Derivatives:
+        value, gradient, hessian = coherence_derivatives(data, fixed + free @ point)
+        return value, free.T @ gradient, free.T @ hessian @ free
+
+    point, value, _ = minimize(derivatives, start[which], lower[which], upper[which], max_step=1.0)
+    theta = fixed + free @ point
+    at_end = family.rho is None and theta[0] in (lower[0], upper[0])
+    return Minimum(theta, value, bool(at_end))
+
+
+def _lowest_cells(values: Array) -> NDArray[np.intp]:
+    """Flat indices of the grid's local minima, lowest first; of equal neighbours, the first."""
+    padded = np.pad(values, 1, constant_values=np.inf)
+    rows, columns = values.shape
+    shifted = [padded[i : i + rows, j : j + columns] for i in range(3) for j in range(3)]
+    before, after = np.min(shifted[:4], axis=0), np.min(shifted[5:], axis=0)
+    lowest = np.flatnonzero(((values < before) & (values <= after)).ravel())
+    return lowest[np.argsort(values.ravel()[lowest], kind="stable")]
+
+
+def _distinct(minima: list[Minimum]) -> list[Minimum]:
+    """Minima, lowest first, each once."""
+    kept: list[Minimum] = []
+    for minimum in sorted(minima, key=lambda minimum: minimum.value):
+        if not any(np.allclose(minimum.theta, other.theta, rtol=1e-6, atol=1e-6) for other in kept):
+            kept.append(minimum)
+    return kept
