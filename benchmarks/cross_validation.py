@@ -15,7 +15,7 @@ import numpy as np
 import runner
 from matched import Bench, Problem, accurate
 from peers import OURS, GlmnetR
-from report import Section, Table, Target, note, number
+from report import Section, Table, Target, note, number, targets_table
 from workloads import Missing, load
 
 WORKLOADS = ["72x7129", "200x20000", "1000x1000", "5000x500", "leukemia", "a9a", "basehock"]
@@ -158,8 +158,7 @@ def main(argv: list[str] | None = None) -> None:
         reuse_peers=arguments.reuse_peers,
     )
     print(result)
-    for target in result.targets:
-        print(f"    {target}")
+    print(targets_table(result.targets))
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import runner
 from peers import OURS, PEERS, Unavailable, clock
-from report import Section, Table, note, number
+from report import Section, Table, Target, note, number
 from workloads import kernel_data, load
 
 PLOTS = Path(__file__).with_name("plots")
@@ -134,6 +134,9 @@ def section(parts: dict[str, list[int]], *, limit: float = 600.0, repeats: int =
             exponent = slope(seconds)
             table.add(solver, *cells, "–" if exponent is None else f"{exponent:.2f}")
         result.table(table)
+        if part in ("n", "p"):
+            what = f"growth in {part}, exponent"
+            result.targets.append(Target(what, 1.1, slope(curves[OURS])))
         path = plot(part, curves)
         result.text(f"![{TITLES[part]}]({path.parent.name}/{path.name})")
     return result

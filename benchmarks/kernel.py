@@ -16,7 +16,7 @@ import numpy as np
 import runner
 from matched import Bench, Problem, accurate, cell
 from peers import CLOCK, OURS, PEERS, clock
-from report import Section, Table, Target, note, number
+from report import Section, Table, Target, note, number, targets_table
 from workloads import kernel_data
 
 SCALE = 1.0 / 20.0
@@ -393,8 +393,7 @@ def main(argv: list[str] | None = None) -> None:
                 sizes = [int(size) for size in arguments.sizes.split(",")]
             section = build(sizes, reuse_peers=arguments.reuse_peers)
             print(section)
-            for target in section.targets:
-                print(f"    {target}")
+            print(targets_table(section.targets))
     print(f"{time.perf_counter() - start:.0f} s")
 
 

@@ -12,7 +12,6 @@ import signal
 import site
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -103,15 +102,6 @@ def _serve(connection, function):
             return
         except Exception as error:
             connection.send(("error", f"{type(error).__name__}: {error}"))
-
-
-def repeat(measure: Callable[[], float], *, least: int = 3, seconds: float = 1.0) -> list[float]:
-    """At least `least` measurements, more while they are cheap."""
-    taken: list[float] = []
-    start = time.perf_counter()
-    while len(taken) < least or (len(taken) < 20 and time.perf_counter() - start < seconds):
-        taken.append(measure())
-    return taken
 
 
 # ---------------------------------------------------------------- results kept on disk
