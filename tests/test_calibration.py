@@ -297,6 +297,15 @@ def test_weights_are_repetitions(calibrator):
     )
 
 
+@pytest.mark.parametrize("calibrator", CALIBRATORS, ids=repr)
+def test_samples_without_weight_do_not_matter(calibrator):
+    f, y = informative(150)
+    weight = np.append(np.ones(len(f)), np.zeros(2))
+    extended = clone(calibrator).fit(np.append(f, [-1e6, 1e6]), np.append(y, [1, 0]), weight)
+    plain = clone(calibrator).fit(f, y)
+    np.testing.assert_array_equal(extended.predict_proba(f), plain.predict_proba(f))
+
+
 @pytest.mark.parametrize("factor", [1e-6, 1e6])
 @pytest.mark.parametrize("offset", [False, True])
 def test_scores_may_have_any_unit(factor, offset):

@@ -325,6 +325,9 @@ def _check_fit(
         n_positive, n_negative = float(weight[positive].sum()), float(weight[~positive].sum())
         if n_positive == 0 or n_negative == 0:
             raise ValueError("sample_weight must leave some weight to each of the two classes.")
+        if not weight.all():
+            held = weight > 0
+            f, positive, weight = f[held], positive[held], weight[held]
     targets = (1.0 / (n_negative + 2.0), (n_positive + 1.0) / (n_positive + 2.0))
     sample = Sample(
         f=f,

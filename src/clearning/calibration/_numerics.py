@@ -89,8 +89,7 @@ class Sample:
     @property
     def separable(self) -> bool:
         """Whether a threshold parts the classes, but for scores equal to it."""
-        held = True if self.weight is None else self.weight > 0
-        positive, negative = self.f[self.positive & held], self.f[~self.positive & held]
+        positive, negative = self.f[self.positive], self.f[~self.positive]
         return bool(positive.min() >= negative.max() or negative.min() >= positive.max())
 
     def blocks(self, size: int = BLOCK) -> Iterator[Folded]:
