@@ -80,9 +80,8 @@ class BaseLinearClassifier(MarginClassifierMixin, BaseEstimator):
             standardize=self.standardize,
             penalty_factor=self.penalty_factor,
             bounds=self.bounds,
-            tol=self.tol,
             max_iter=self.max_iter,
-            **options,
+            **{"tol": self.tol, **options},
         )
 
     def _take(self, path: RegularizationPath, index: int) -> None:

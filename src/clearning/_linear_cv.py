@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import _fit_context
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import get_scorer_names
 from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -19,6 +21,7 @@ from clearning._base import Target, check_target, check_values
 from clearning._linear_base import LINEAR_CONSTRAINTS, BaseLinearClassifier
 from clearning._routing import SearchRoutingMixin
 from clearning.losses import Loss
+from clearning.path import RegularizationPath
 
 
 class CLearningClassifierCV(SearchRoutingMixin, BaseLinearClassifier):
@@ -67,7 +70,8 @@ class CLearningClassifierCV(SearchRoutingMixin, BaseLinearClassifier):
     class_weight : dict or "balanced", default=None
         Weights of the classes, which multiply the sample weights.
     tol : float, default=1e-6
-        Duality gap to reach, relative to the objective of the best constant score.
+        Duality gap to reach along the paths, relative to the objective of the best constant score.
+        The model at the chosen penalty is solved to rounding.
     max_iter : int, default=10000
         Most iterations of the solver at each penalty.
     n_jobs : int, default=None
@@ -239,7 +243,28 @@ class CLearningClassifierCV(SearchRoutingMixin, BaseLinearClassifier):
         self.loss_ = chosen.loss
         self.alpha_ = float(chosen.alphas[index])
         self.l1_ratio_, self.rho_, self.u_ = chosen.l1_ratio, chosen.rho, chosen.u
-        self._take(self.path_, index)
+        self._take(self._polish(X, target, index), 0)
+        self.n_iter_ += int(self.path_.n_iters[index])
+
+    def _polish(self, X: Any, target: Target, index: int) -> RegularizationPath:
+        """Solve the chosen penalty to rounding, from where the path left it.
+
+        Far down a path the objective is flat, and a tolerance on it says little about coefficients;
+        this last fit makes them those of the optimum, however the samples are weighted or repeated.
+        """
+        path = self.path_
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # the path has met `tol`, or warned
+            return self._path(
+                X,
+                target,
+                path.loss,
+                alphas=path.alphas[[index]],
+                l1_ratio=path.l1_ratio,
+                tol=min(self.tol, 1e-16),
+                coef_init=path.sparse_coefs[[index]].toarray(),
+                intercept_init=path.intercepts[index],
+            )
 
     def _alphas(self, X: Any, target: Target, loss: Loss, l1_ratio: float) -> Any:
         """Return the penalties of all folds: those of the path on all samples."""
