@@ -140,7 +140,7 @@ class BaseKernelClassifier(MarginClassifierMixin, BaseEstimator):
         index: int,
     ) -> None:
         """Set the fitted attributes from one point of a path; support vectors by class, as SVC."""
-        coef, centres = path.coefs[index], expansion.centres
+        coef, centres = path.sparse_coefs[[index]].toarray()[0], expansion.centres
         positive = training.target.signs[centres] > 0
         order = np.argsort(positive, kind="stable")
         order = order[coef[order] != 0]

@@ -25,12 +25,12 @@ from clearning._kernel_base import (
     TrainingSet,
     target_rows,
 )
+from clearning._routing import SearchRoutingMixin
 from clearning.kernels import GAMMA_RULES, Kernel, negative_distance_matrix
-from clearning.linear import CLearningClassifierCV
 from clearning.losses import Loss
 
 
-class KernelCLearningClassifierCV(BaseKernelClassifier):
+class KernelCLearningClassifierCV(SearchRoutingMixin, BaseKernelClassifier):
     """Kernel C-learning with penalty, width, temperature and margin chosen by cross-validation.
 
     One kernel matrix per width is computed on all samples; folds are slices of it. Each fold runs
@@ -342,7 +342,7 @@ class KernelCLearningClassifierCV(BaseKernelClassifier):
                 alphas=candidate.alphas,
                 l1_ratio=candidate.l1_ratio,
             )
-            held_out = expansion.held_out(train, test) @ path.coefs.T + path.intercepts
+            held_out = path.decision_function(expansion.held_out(train, test))
             return held_out if target.offset is None else held_out + target.offset[test, None]
 
         return scores
@@ -363,10 +363,6 @@ class KernelCLearningClassifierCV(BaseKernelClassifier):
         self.alpha_ = float(chosen.alphas[index])
         self.l1_ratio_, self.rho_, self.u_ = chosen.l1_ratio, chosen.rho, chosen.u
         self._take(training, kernel, expansion, path, index)
-
-    # Splitters and scorers are fed as by the linear classifier.
-    _route = CLearningClassifierCV._route
-    get_metadata_routing = CLearningClassifierCV.get_metadata_routing
 
 
 def _restricted(fold: _cv.Fold, training: TrainingSet) -> _cv.Fold:
