@@ -63,7 +63,7 @@ class GramDescent {
       before = worst;
       if (!crawls) continue;
       const int most = 20 + 2 * static_cast<int>(active_.size());
-      for (int steps = 0; steps < most && block_step(q, m, stride); ++steps) {}
+      for (int steps = 0; steps < most && block_step(q, m, stride) && q.worst() > target; ++steps) {}
     }
     return round;
   }
@@ -176,20 +176,22 @@ class GramDescent {
 
   void apply(InnerProblem& q, const double* m, int stride) {
     const Columns& order = factor_.order();
+    columns_.resize(order.size());
     for (std::size_t c = 0; c < order.size(); ++c) {
       const int j = order[c];
-      if (step_[c] == 0.0) continue;
+      columns_[c] = m + static_cast<std::size_t>(j) * stride;
       const auto [low, high] = side(q, j);
       const double before = q.b[j];
       double after = std::clamp(before + step_[c], low, high);
       if (q.l1[j] > 0.0 && std::fabs(after) < 1e-14 * std::fabs(before)) after = 0.0;
       step_[c] = after - before;
       q.b[j] = after;
-      kernels().axpy(step_[c], m + static_cast<std::size_t>(j) * stride, q.g.data(), q.count);
       q.g[j] += step_[c] * q.ridge[j];
     }
+    kernels().combine(columns_.data(), columns_.size(), step_.data(), q.count, q.g.data());
   }
 
+  std::vector<const double*> columns_;
   BlockFactor factor_;
   std::vector<std::pair<double, int>> offenders_;
   Columns active_, set_;

@@ -110,8 +110,9 @@ struct Dense {
   }
   // Rows without curvature (common at small temperature) are left out of the product.
   void add_gram(const Columns& columns, int first, const double* h, double* gram, int stride) const {
-    constexpr Index rows = 256;
     const int count = static_cast<int>(columns.size());
+    // A panel that stays in the second-level cache, but with runs long enough to stream.
+    const Index rows = std::clamp<Index>(131072 / count, 192, 2048);
     std::vector<Index> picked(rows);
     Vector root(rows), panel(static_cast<std::size_t>(rows) * count);
     Index i = 0;
@@ -129,7 +130,8 @@ struct Dense {
         double* out = panel.data() + static_cast<std::size_t>(c) * taken;
         if (contiguous) {
           xj += picked[0];
-          for (int r = 0; r < taken; ++r) out[r] = root[r] * xj[r];
+          if constexpr (std::is_same_v<T, double>) kernels().multiply(root.data(), xj, out, taken);
+          else for (int r = 0; r < taken; ++r) out[r] = root[r] * xj[r];
         } else {
           for (int r = 0; r < taken; ++r) out[r] = root[r] * xj[picked[r]];
         }

@@ -64,17 +64,6 @@ inline double twice_atanh(double z) {
 
 inline double log1p_unit(double x) { return twice_atanh(x / (2.0 + x)); }  // 0 <= x <= 1
 
-// log(x) for normal x > 0.
-inline double log_positive(double x) {
-  const std::int64_t bits = std::bit_cast<std::int64_t>(x);
-  const std::int64_t shifted = bits - 0x3fe6a09e667f3bcdLL;  // sqrt(1/2)
-  // exponent as a double without an int64-to-double conversion, which AVX2 lacks
-  const std::int64_t exponent_bits = (shifted >> 52);
-  const double k = std::bit_cast<double>(exponent_bits + 0x4338000000000000LL) - 0x1.8p52;
-  const double m = std::bit_cast<double>(bits - (exponent_bits << 52));
-  return k * 0x1.62e42fefa39efp-1 + twice_atanh((m - 1.0) / (m + 1.0));
-}
-
 struct Point {
   double value, weight, curvature;  // phi, s = -phi', phi''
 };
@@ -90,16 +79,15 @@ struct CoherenceLoss {
     const double softplus = (t > 0.0 ? t : 0.0) + log1p_unit(small);
     return {kappa * rho * softplus, kappa * s, kappa * inverse_rho * small * inverse * inverse};
   }
-  // kappa rho KL(c s || s), s = sigma(t)
+  // kappa rho KL(c s || s), s = sigma(t), bounded from above without logarithms of c and s: by its chi-square
+  // and, as it is convex in c, by its chord.
   double fenchel_young(double z, double c) const {
     const double t = (u - z) * inverse_rho;
     const double small = exp_nonpositive(-std::fabs(t));
-    const double inverse = 1.0 / (1.0 + small);
-    const double s = t >= 0.0 ? inverse : small * inverse;
-    const double complement = t >= 0.0 ? small * inverse : inverse;
-    const double rest = (1.0 - c) * s + complement;
+    const double odds = t >= 0.0 ? 1.0 / small : small;
     const double softplus = (t > 0.0 ? t : 0.0) + log1p_unit(small);
-    return kappa * rho * (c * s * log_positive(c) + rest * (log_positive(rest) + softplus));
+    const double quadratic = (1.0 - c) * odds;
+    return kappa * rho * (1.0 - c) * (quadratic < softplus ? quadratic : softplus);
   }
 };
 
@@ -222,6 +210,16 @@ void moments(const double* x, const double* h, size_t n, double* first, double* 
   *second = s2;
 }
 
+void multiply(const double* x, const double* y, double* out, size_t n) {
+#pragma omp simd
+  for (size_t i = 0; i < n; ++i) out[i] = x[i] * y[i];
+}
+
+void scale_class(const double* y, double sign, double factor, double* v, size_t n) {
+#pragma omp simd
+  for (size_t i = 0; i < n; ++i) v[i] *= y[i] * sign > 0.0 ? factor : 1.0;
+}
+
 void axpy_weighted(double c, const double* x, const double* h, double* out, size_t n) {
 #pragma omp simd
   for (size_t i = 0; i < n; ++i) out[i] += c * h[i] * x[i];
@@ -229,34 +227,20 @@ void axpy_weighted(double c, const double* x, const double* h, double* out, size
 
 LossSums evaluate(const Loss& loss, const Samples& samples, const double* score, double a, double* e, double* h) {
   return with_loss(loss, [&](auto phi) {
-    double value = 0.0, slope = 0.0, curvature = 0.0;
-#pragma omp simd reduction(+ : value, slope, curvature)
+    double value = 0.0, slope = 0.0, curvature = 0.0, mass = 0.0;
+#pragma omp simd reduction(+ : value, slope, curvature, mass)
     for (size_t i = 0; i < samples.n; ++i) {
       const double y = samples.y[i], w = samples.weight[i];
       const Point p = phi(y * (score[i] + a));
-      e[i] = -w * y * p.weight;
+      const double pull = w * p.weight;
+      e[i] = -y * pull;
       h[i] = w * p.curvature;
       value += w * p.value;
-      slope += e[i];
+      slope -= y * pull;
+      mass += pull;
       curvature += h[i];
     }
-    return LossSums{value, slope, curvature};
-  });
-}
-
-LossSums probe(const Loss& loss, const Samples& samples, const double* score, const double* direction, double step,
-               double a) {
-  return with_loss(loss, [&](auto phi) {
-    double value = 0.0, slope = 0.0, curvature = 0.0;
-#pragma omp simd reduction(+ : value, slope, curvature)
-    for (size_t i = 0; i < samples.n; ++i) {
-      const double y = samples.y[i], w = samples.weight[i];
-      const Point p = phi(y * (score[i] + step * direction[i] + a));
-      value += w * p.value;
-      slope -= w * y * p.weight;
-      curvature += w * p.curvature;
-    }
-    return LossSums{value, slope, curvature};
+    return LossSums{value, slope, curvature, mass};
   });
 }
 
@@ -286,8 +270,9 @@ const Kernels table = {CLEARNING_STRING(CLEARNING_TARGET),
                        combine,
                        moments,
                        axpy_weighted,
+                       multiply,
+                       scale_class,
                        evaluate,
-                       probe,
                        sample_gap};
 
 }  // namespace clearning::CLEARNING_TARGET

@@ -6,9 +6,9 @@
 
 namespace clearning {
 
-// Sums over the samples of weight * loss and of its first two derivatives in the score.
+// Sums over the samples of weight * loss, of its first two derivatives in the score, and of the first's size.
 struct LossSums {
-  double value, slope, curvature;
+  double value, slope, curvature, mass;
 };
 
 // What a loss is evaluated on: labels in {-1, +1}, weights that sum to one, scores without the intercept.
@@ -31,11 +31,11 @@ struct Kernels {
   // sums of h x and of h x^2
   void (*moments)(const double* x, const double* h, std::size_t n, double* first, double* second);
   void (*axpy_weighted)(double, const double* x, const double* h, double* out, std::size_t n);
+  void (*multiply)(const double* x, const double* y, double* out, std::size_t n);
+  // v *= factor for the samples of one class
+  void (*scale_class)(const double* y, double sign, double factor, double* v, std::size_t n);
   // Fills e (first derivative of the weighted loss in the score) and h (second) at score + intercept.
   LossSums (*evaluate)(const Loss&, const Samples&, const double* score, double intercept, double* e, double* h);
-  // The same sums without the arrays, at score + step * direction + intercept.
-  LossSums (*probe)(const Loss&, const Samples&, const double* score, const double* direction, double step,
-                    double intercept);
   // Fenchel-Young gap of the samples when the dual weights of the two classes are scaled.
   double (*sample_gap)(const Loss&, const Samples&, const double* score, double intercept, double scale_positive,
                        double scale_negative);

@@ -216,9 +216,10 @@ class Solver {
     balance_ = 1.0;
     heavy_ = 0.0;
     if (settings_.intercept) {
+      const double even = n_ > 10000 ? 1e-8 : 1e-10;
       double low = -INFINITY, high = INFINITY;
       for (int step = 0; step < 200; ++step) {
-        if (std::fabs(sums.slope) <= 1e-10 * mass()) break;
+        if (std::fabs(sums.slope) <= even * sums.mass) break;
         (sums.slope > 0.0 ? high : low) = a_;
         const double reach = std::max(1.0, 2.0 * std::fabs(a_));
         double next = sums.curvature > 0.0 ? a_ - sums.slope / sums.curvature : NAN;
@@ -229,26 +230,18 @@ class Solver {
         a_ = next;
         sums = kernels().evaluate(loss_, samples_, score_.data(), a_, e_.data(), h_.data());
       }
-      even_out();
+      even_out(sums);
     }
     loss_value_ = sums.value;
     curvature_sum_ = sums.curvature;
   }
 
-  double mass() const {
-    double sum = 0.0;
-    for (Index i = 0; i < n_; ++i) sum += std::fabs(e_[i]);
-    return sum;
-  }
-
-  void even_out() {
-    double positive = 0.0, negative = 0.0;
-    for (Index i = 0; i < n_; ++i) (samples_.y[i] > 0.0 ? positive : negative) += std::fabs(e_[i]);
+  void even_out(const LossSums& sums) {
+    const double positive = 0.5 * (sums.mass - sums.slope), negative = 0.5 * (sums.mass + sums.slope);
     if (positive == negative) return;
     heavy_ = positive > negative ? 1.0 : -1.0;
     balance_ = std::min(positive, negative) / std::max(positive, negative);
-    for (Index i = 0; i < n_; ++i)
-      if (samples_.y[i] * heavy_ > 0.0) e_[i] *= balance_;
+    kernels().scale_class(samples_.y, heavy_, balance_, e_.data(), n_);
   }
 
   void move_scores(const Columns& columns, const Vector& values, double step) {
@@ -584,7 +577,7 @@ class Solver {
     const bool explicit_model = uses_gram();
     if (explicit_model) {
       update_gram(worst);
-      descent_.solve(inner_, model_.data(), stride_, std::max(0.5, 0.03 * worst));
+      descent_.solve(inner_, model_.data(), stride_, std::max(0.5, 0.1 * worst));
     } else {
       gram_count_ = 0;
       residual_descent_.solve(inner_, x_, set_, e_, model_h_, settings_.intercept, std::max(0.5, 0.1 * worst));
@@ -736,24 +729,30 @@ class Solver {
     const double now = loss_value_ + penalty_now, slack = 1e-15 * now;
     if (promise < -1e-14 * now) stalled_ = 0;
     if (stalled_ > 12) return false;
+    saved_score_ = score_;
+    const double saved_intercept = a_;
     double t = 1.0;
     for (int tries = 0; tries < 40; ++tries, t *= 0.5) {
-      const LossSums sums =
-          kernels().probe(loss_, samples_, score_.data(), direction_.data(), t, a_ + t * shift);
+      kernels().axpy(t, direction_.data(), score_.data(), n_);
+      a_ = saved_intercept + t * shift;
+      settle();
       double change = 0.0;
       for (std::size_t c = 0; c < moved.size(); ++c) change += penalty_change(moved[c], delta[c], t);
-      const double next = sums.value + penalty_now + change;
-      if (next <= now + 1e-4 * t * std::min(promise, 0.0) + slack) {
+      if (loss_value_ + penalty_now + change <= now + 1e-4 * t * std::min(promise, 0.0) + slack) {
         if (tries > 0) {
           gram_count_ = 0;
           floor_ = std::min(1.0, 4.0 * std::max(floor_, 1e-4));
         } else {
           floor_ = floor_ < 1e-4 ? 0.0 : 0.25 * floor_;
         }
-        commit(moved, delta, t, shift);
+        commit(moved, delta, t);
         return true;
       }
+      score_ = saved_score_;
+      a_ = saved_intercept;
     }
+    settle();
+    freshen();
     return false;
   }
 
@@ -767,15 +766,12 @@ class Solver {
     return change;
   }
 
-  void commit(const Columns& moved, const Vector& delta, double t, double shift) {
+  void commit(const Columns& moved, const Vector& delta, double t) {
     for (std::size_t c = 0; c < moved.size(); ++c) {
       const int j = moved[c];
       b_[j] = t == 1.0 ? inner_.b[place_[j]] : b_[j] + t * delta[c];
     }
-    kernels().axpy(t, direction_.data(), score_.data(), n_);
     if constexpr (Design::is_kernel) kernels().axpy(t, quad_direction_.data(), quad_.data(), p_);
-    a_ += t * shift;
-    settle();
   }
 
   // --- the explicit model ---------------------------------------------------------------------
@@ -877,7 +873,7 @@ class Solver {
   bool cools_;
   int point_ = 0;
   Screen screen_;
-  Vector scratch_, direction_, quad_direction_, dual_e_, dual_v_;
+  Vector scratch_, direction_, saved_score_, quad_direction_, dual_e_, dual_v_;
   mutable Vector landmark_factor_;
 
   InnerProblem inner_;
