@@ -1,5 +1,6 @@
 """The kernel classifiers as scikit-learn estimators: checks, attributes, bad input."""
 
+import doctest
 import pickle
 import re
 import tracemalloc
@@ -7,15 +8,23 @@ import tracemalloc
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import make_moons
 from sklearn.exceptions import NotFittedError
+from sklearn.metrics import log_loss
 from sklearn.metrics.pairwise import chi2_kernel, pairwise_kernels, rbf_kernel
-from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
+from sklearn.model_selection import GridSearchCV, GroupKFold, StratifiedKFold, cross_val_score
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from clearning import KernelCLearningClassifier, KernelCLearningClassifierCV, kernels
+from clearning import (
+    KernelCLearningClassifier,
+    KernelCLearningClassifierCV,
+    _kernel_cv,
+    kernel,
+    kernels,
+)
 from clearning._expansion import Expansion
 from clearning.kernels import kernel_width
 
@@ -441,3 +450,24 @@ def test_hinge_has_no_probabilities_and_says_what_does(moons):
     assert not hasattr(model, "predict_proba")
     with pytest.raises(AttributeError, match="CalibratedMarginClassifier"):
         model.predict_proba(moons[0])
+
+
+def test_groups_reach_the_splitter(moons):
+    X, y = moons
+    groups = np.arange(len(y)) % 4
+    with config_context(enable_metadata_routing=True):
+        model = KernelCLearningClassifierCV(alphas=[0.1, 0.01], cv=GroupKFold(4), gammas=(1.0,))
+        model.fit(X, y, groups=groups)
+    assert "split3_test_score" in model.cv_results_
+    fold = KernelCLearningClassifier(gamma=1.0, alpha=0.1).fit(X[groups != 0], y[groups != 0])
+    held_out = groups == 0
+    expected = -log_loss(y[held_out], fold.predict_proba(X[held_out]))
+    found = [model.cv_results_[f"split{k}_test_score"][0] for k in range(4)]
+    assert np.isclose(found, expected, rtol=1e-3).any()
+
+
+@pytest.mark.parametrize("module", [kernel, _kernel_cv], ids=lambda module: module.__name__)
+def test_docstring_examples(module):
+    result = doctest.testmod(module)
+    assert result.attempted > 0
+    assert result.failed == 0
