@@ -175,12 +175,12 @@ def test_zero_weight_leaves_a_sample_out_altogether(moons):
     weight = np.ones(len(y))
     weight[::3] = 0.0
     kept = weight > 0
-    for kernel, given, sub in (
+    for name, given, sub in (
         ("rbf", X, X[kept]),
         ("precomputed", rbf_kernel(X), rbf_kernel(X[kept])),
     ):
-        model = KernelCLearningClassifier(kernel=kernel).fit(given, y, sample_weight=weight)
-        part = KernelCLearningClassifier(kernel=kernel).fit(sub, y[kept])
+        model = KernelCLearningClassifier(kernel=name).fit(given, y, sample_weight=weight)
+        part = KernelCLearningClassifier(kernel=name).fit(sub, y[kept])
         np.testing.assert_array_equal(model.support_, np.flatnonzero(kept)[part.support_])
         np.testing.assert_array_equal(model.dual_coef_, part.dual_coef_)
 
