@@ -213,8 +213,9 @@ def _fill_symmetric(K: np.ndarray, block: Callable[[slice, slice], np.ndarray]) 
 
 
 def _blas_threads() -> int:
-    """Return how many threads BLAS may use, which is what the user allows."""
-    return max([pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"])
+    """Return how many threads BLAS may use, which is what the user allows; 1 if it does not say."""
+    pools = threadpool_info()
+    return max((pool["num_threads"] for pool in pools if pool["user_api"] == "blas"), default=1)
 
 
 def kernel_width(gamma: float | str, X, y: np.ndarray, sample_weight=None) -> float:
