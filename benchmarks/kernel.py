@@ -20,10 +20,11 @@ from report import Section, Table, Target, note, number, targets_table
 from workloads import kernel_data
 
 SCALE = 1.0 / 20.0
-GAMMAS = (0.25 * SCALE, 0.5 * SCALE, SCALE)
+GAMMAS = (0.125 * SCALE, 0.25 * SCALE, 0.5 * SCALE, SCALE)
 N_SELECTION = 2000
 N_TEST = 10_000
-LANDMARKS = {20_000: 1000}
+LANDMARKS = {5000: (500,), 20_000: (500, 1000)}
+LARGEST_FULL = 5000  # beyond it, landmarks only: the kernel matrix alone takes gigabytes
 
 # ---------------------------------------------------------------- classifiers
 
@@ -120,12 +121,12 @@ def n_support(model) -> int | None:
 # ---------------------------------------------------------------- the choice of penalties
 
 GRIDS = {
-    "SVC": [{"gamma": g, "C": C} for g in GAMMAS for C in (0.3, 1.0, 3.0, 10.0, 30.0)],
+    "SVC": [{"gamma": g, "C": C} for g in GAMMAS for C in (1.0, 3.0, 10.0, 30.0, 100.0)],
     "ours": [
         {"gamma": g, "C": C, "l1_ratio": ratio}
         for g in GAMMAS
-        for ratio in (0.01, 0.1)
-        for C in (1.0, 3.0, 10.0, 30.0, 100.0)
+        for ratio in (0.1, 0.5)
+        for C in (3.0, 10.0, 30.0, 100.0, 300.0)
     ],
     "nystroem": [
         {"gamma": g, "C": C, "n_landmarks": 500} for g in GAMMAS for C in (0.3, 1.0, 3.0, 10.0)
@@ -184,6 +185,8 @@ SVM_KINDS = [
     "SVC, intelex",
     "CalibratedClassifierCV(SVC), intelex",
 ]
+CALIBRATED = ("CalibratedClassifierCV(SVC)", "CalibratedClassifierCV(SVC), intelex")
+PROBA_TARGETS = (0.1, 1.0)
 FIT_TARGETS = {  # n: share of scikit-learn's and of scikit-learn-intelex's seconds
     5000: (0.2, 0.5),
     20_000: (0.1, 1.0 / 3.0),
@@ -218,11 +221,11 @@ def probabilities_section(sizes: list[int], *, reuse_peers=False) -> Section:
         for kind in SVM_KINDS:
             rows[kind] = measure(kind, n, choice, reuse=reuse_peers)
         ours = chosen("ours", n, fresh=True)
-        rows[OURS] = measure("ours", n, ours, reuse=False)
-        if n in LANDMARKS:
-            landmarks = {**ours, "n_landmarks": LANDMARKS[n]}
-            label = f"{OURS}, {LANDMARKS[n]} landmarks"
-            rows[label] = measure("ours", n, landmarks, reuse=False)
+        if n <= LARGEST_FULL:
+            rows[OURS] = measure("ours", n, ours, reuse=False)
+        for m in LANDMARKS.get(n, ()):
+            landmarks = {**ours, "n_landmarks": m}
+            rows[f"{OURS}, {m} landmarks"] = measure("ours", n, landmarks, reuse=False)
         for kind, row in rows.items():
             table.add(str(n), kind, *_cells(row))
         section.targets += _targets(n, rows)
@@ -244,25 +247,27 @@ def _words(choice: dict) -> str:
 
 
 def _targets(n: int, rows: dict[str, dict]) -> list[Target]:
-    ours = min(
-        (row for kind, row in rows.items() if kind.startswith(OURS) and "failure" not in row),
-        key=lambda row: row["fit"],
-        default=None,
-    )
-    pairs = ["CalibratedClassifierCV(SVC)", "CalibratedClassifierCV(SVC), intelex"]
+    """Our fastest fit whose log-loss is held, against the calibrated SVMs."""
+    if n not in FIT_TARGETS:
+        return []
+    ours = {k: row for k, row in rows.items() if k.startswith(OURS) and "failure" not in row}
     found = []
-    for kind, share, proba in zip(pairs, FIT_TARGETS.get(n, (1.0, 1.0)), (0.1, 1.0)):
+    for kind, fit, proba in zip(CALIBRATED, FIT_TARGETS[n], PROBA_TARGETS):
         theirs = rows[kind]
-        known = ours is not None and "failure" not in theirs
-
-        def over(field, theirs=theirs, known=known):
-            return ours[field] / theirs[field] if known else None
-
-        found.append(Target(f"kernel fit n = {n}, of {kind}", share, over("fit")))
-        found.append(Target(f"predict_proba n = {n}, of {kind}", proba, over("proba")))
-        excess = ours["log_loss"] - theirs["log_loss"] if known else None
-        found.append(Target(f"log-loss n = {n}, above {kind}", 0.002, excess))
+        label, row = _fastest_that_holds(ours, theirs)
+        for what, most, field in (("fit", fit, "fit"), ("predict_proba", proba, "proba")):
+            share = row[field] / theirs[field] if row else None
+            found.append(Target(f"{label}, n = {n}, {what}, of {kind}", most, share))
+        excess = row["log_loss"] - theirs["log_loss"] if row else None
+        found.append(Target(f"{label}, n = {n}, log-loss above {kind}", 0.002, excess))
     return found
+
+
+def _fastest_that_holds(ours: dict[str, dict], theirs: dict) -> tuple[str, dict | None]:
+    if not ours or "failure" in theirs:
+        return OURS, None
+    held = {k: row for k, row in ours.items() if row["log_loss"] <= theirs["log_loss"] + 0.002}
+    return min((held or ours).items(), key=lambda item: item[1]["fit"])
 
 
 # ---------------------------------------------------------------- (b) paths
