@@ -95,8 +95,8 @@ def write(path: Path, rows: list[Row], seconds: float) -> None:
         "# Kernel classifiers with probabilities on real data",
         "",
         f"Made by `python benchmarks/kernel_quality/study.py` in {seconds / 60:.1f} minutes of "
-        f"processor time on one thread, with scikit-learn {sklearn.__version__}, NumPy {np.__version__} and Python "
-        f"{platform.python_version()}.",
+        f"processor time on one thread, with scikit-learn {sklearn.__version__}, NumPy "
+        f"{np.__version__} and Python {platform.python_version()}.",
         "",
         f"Means over {n_splits} random stratified splits into n training samples and at most 2000 "
         f"test samples. Every method is tuned by log-loss over the same {FOLDS.get_n_splits()} "
