@@ -110,11 +110,11 @@ class Solver {
     if (!freeze_) choose_columns(alpha, previous_alpha);
     const double goal = settings_.tol * null_objective_;
     Outcome out;
-    double tighten = 1.0, check_level = 1.0, best_dual = -INFINITY;
+    double tighten = 1.0, check_level = 1.0, best_dual = -INFINITY, share = 0.1;
     while (true) {
       settings_.check_interrupt();
       out.gap = gap(cools_ ? INFINITY : goal);
-      if (cools_) tighten = std::max(1.0, 0.03 * std::min(out.gap, null_objective_) / goal);
+      if (cools_) tighten = share * std::min(out.gap, null_objective_) / goal;
       load_inner(goal, tighten);
       const double worst = inner_.worst();
       if (out.gap <= goal || worst <= check_level) {
@@ -130,7 +130,9 @@ class Solver {
           if (out.converged || tighten < 1e-9) break;
           check_level = 1.0;
           if (worst <= 1.0 && cools_) {
-            if (!cool()) break;
+            // What keeps the gap open: the temperature, or a solution that is not exact enough at it?
+            if (sample_gap(1.0) < 0.5 * out.gap && share > 1e-6) share *= 0.1;
+            else if (!cool()) break;
             continue;
           }
           if (worst <= 1.0) tighten *= 0.1;
@@ -187,7 +189,7 @@ class Solver {
 
   // The hinge is the limit of the coherence function, so its problem is solved by lowering the temperature
   // until the hinge's own gap is small.
-  static constexpr double null_temperature = 1e-3, first_temperature = 0.5, cooling = 0.25, last_temperature = 1e-9;
+  static constexpr double null_temperature = 1e-3, first_temperature = 0.25, cooling = 0.2, last_temperature = 1e-9;
 
   bool cool() {
     if (loss_.rho <= last_temperature) return false;
@@ -563,7 +565,10 @@ class Solver {
       inner_.ridge[c] = Design::is_kernel ? 0.0 : ridge_[j];
       inner_.lower[c] = penalty_.lower[j];
       inner_.upper[c] = penalty_.upper[j];
-      const double by_ridge = std::sqrt(2.0 * (Design::is_kernel ? kernel_ridge_ : ridge_[j]) * goal / k);
+      // How much violation the certificate forgives: with a ridge its square counts, with l1 alone its share.
+      double by_ridge = std::sqrt(2.0 * ridge_[j] * goal / k);
+      if constexpr (Design::is_kernel)
+        if (l1_[j] > 0.0) by_ridge = 0.0;
       const double by_l1 = settings_.tol * l1_[j];
       const double floor = 1e-3 * settings_.tol * std::sqrt(goal);
       inner_.allowed[c] = 0.3 * std::max({by_ridge * std::sqrt(tighten), by_l1 * tighten, floor * tighten});
@@ -619,11 +624,12 @@ class Solver {
   // Without an l1 penalty the model's minimiser solves (ridge I + H K) beta = c - h shift, which Woodbury's
   // identity turns into a system on the samples that carry curvature: ridge I + D K D, D = H^(1/2).
   bool ridge_step() {
+    constexpr double negligible = 1e-10;
     Columns rows;
     double top = 0.0;
     for (Index i = 0; i < n_; ++i) top = std::max(top, model_h_[i]);
     for (Index i = 0; i < n_; ++i)
-      if (model_h_[i] > 1e-14 * top) rows.push_back(static_cast<int>(i));
+      if (model_h_[i] > negligible * top) rows.push_back(static_cast<int>(i));
     int k = static_cast<int>(rows.size()), two = 2, info = 0;
     Vector root(k), system(static_cast<std::size_t>(k) * k), right(2 * static_cast<std::size_t>(k));
     for (int c = 0; c < k; ++c) root[c] = std::sqrt(model_h_[rows[c]]);
