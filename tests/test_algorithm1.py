@@ -8,6 +8,7 @@ from scipy.optimize import minimize
 
 from clearning.datasets import make_simulation
 from clearning.experiments.algorithm1 import algorithm1, soft_threshold
+from clearning.path import clearning_path, kernel_clearning_path
 
 
 def features(n=40, d=6, seed=0):
@@ -96,3 +97,24 @@ def test_rounds_are_limited():
 )
 def test_soft_threshold(mu, nu, expected):
     assert soft_threshold(mu, nu) == expected
+
+
+@pytest.mark.parametrize("l1_ratio", [0.1, 0.5, 1.0])
+@pytest.mark.parametrize("rho", [0.5, 1.0])
+def test_fast_linear_solver_reaches_the_same_objectives(l1_ratio, rho):
+    X, y = features(n=30, d=10, seed=2)
+    path = clearning_path(X, y, rho=rho, l1_ratio=l1_ratio, alphas=6, alpha_min_ratio=0.02)
+    for alpha, objective, gap in zip(path.alphas, path.objectives, path.dual_gaps, strict=True):
+        plain = algorithm1(X, y, alpha=alpha, l1_ratio=l1_ratio, rho=rho)
+        assert objective == pytest.approx(plain.outer_objectives[-1], abs=2e-6)
+        assert plain.outer_objectives[-1] >= objective - gap - 1e-12
+
+
+@pytest.mark.parametrize("l1_ratio", [0.2, 0.8])
+def test_fast_kernel_solver_reaches_the_same_objectives(l1_ratio):
+    K, y = kernel_matrix(n=12)
+    path = kernel_clearning_path(K, y, l1_ratio=l1_ratio, alphas=4, alpha_min_ratio=0.1)
+    for alpha, objective, gap in zip(path.alphas, path.objectives, path.dual_gaps, strict=True):
+        plain = algorithm1(K, y, kernel=True, alpha=alpha, l1_ratio=l1_ratio)
+        assert objective == pytest.approx(plain.outer_objectives[-1], abs=2e-6)
+        assert plain.outer_objectives[-1] >= objective - gap - 1e-12

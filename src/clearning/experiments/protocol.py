@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, replace
 import numpy as np
 
 from clearning import __version__
-from clearning.experiments.paper import BENCHMARKS
+from clearning.experiments.paper import PAPER_SETS, SWAPPED
 
 
 @dataclass(frozen=True)
@@ -24,16 +24,17 @@ class Protocol:
     ----------
     n_replications, n_partitions
         Repetitions of the simulations and of the eleven sets.
-    sets
-        Names of the sets.
+    sets, supplement
+        Names of the paper's sets, and of others that help to explain their results.
     n_folds, n_repeats
         Stratified folds of every cross-validation, and how often they are drawn anew. A class with
         fewer samples than folds gets as many folds as it has samples.
     l1_ratios
         Grid of ω for the elastic-net methods.
-    n_alphas, alpha_min_ratio
+    n_alphas, alpha_min_ratio, simulation_alpha_min_ratio
         Grid of γ for each ω: log-spaced from the smallest γ that leaves no coefficient at that ω
-        down to so small a share of the one at ω = 1, the same floor for every ω.
+        down to so small a share of the one at ω = 1, the same floor for every ω. A kernel in two
+        dimensions needs the lower floor.
     tol
         Duality gap of every fit, relative to the null model's objective.
     study_tol
@@ -44,12 +45,14 @@ class Protocol:
 
     n_replications: int = 100
     n_partitions: int = 20
-    sets: tuple[str, ...] = tuple(BENCHMARKS)
+    sets: tuple[str, ...] = PAPER_SETS
+    supplement: tuple[str, ...] = (SWAPPED,)
     n_folds: int = 5
     n_repeats: int = 3
-    l1_ratios: tuple[float, ...] = (0.01, 0.1, 0.5)
+    l1_ratios: tuple[float, ...] = (0.01, 0.03, 0.1)
     n_alphas: int = 25
     alpha_min_ratio: float = 1e-3
+    simulation_alpha_min_ratio: float = 1e-4
     tol: float = 1e-5
     study_tol: float = 1e-5
     seed: int = 2012
@@ -59,6 +62,10 @@ class Protocol:
         text = json.dumps([self.seed, *words]).encode()
         return np.random.default_rng(int.from_bytes(hashlib.sha256(text).digest()[:8], "big"))
 
+    def floor(self, l1_ratio: float) -> float:
+        """Return smallest over largest γ at this ω; at ω < 0.001 the largest is that of 0.001."""
+        return self.alpha_min_ratio * max(l1_ratio, 1e-3)
+
     def fingerprint(self) -> str:
         """Return a short name for this protocol and version; results of others are kept apart."""
         text = json.dumps([__version__, _SCHEMA, asdict(self)], sort_keys=True)
@@ -66,7 +73,7 @@ class Protocol:
 
 
 # Raised when a task computes something new from the same protocol.
-_SCHEMA = 1
+_SCHEMA = 2
 
 FULL = Protocol()
 QUICK = replace(
@@ -74,6 +81,7 @@ QUICK = replace(
     n_replications=5,
     n_partitions=4,
     sets=("1 vs 7", "3 vs 8", "odd vs even", "colon", "leukemia"),
+    supplement=(),
     n_repeats=1,
     n_alphas=15,
     study_tol=1e-3,

@@ -127,7 +127,7 @@ def cross_validate(
             train,
             y,
             alphas=protocol.n_alphas,
-            alpha_min_ratio=protocol.alpha_min_ratio * max(l1_ratio, 1e-3),
+            alpha_min_ratio=protocol.floor(l1_ratio),
             **options,
         )
         scores = np.empty((len(draws), len(train), len(path.alphas)))

@@ -10,8 +10,9 @@ from clearning.experiments.paper import (
     CER,
     ERRORS,
     GKL,
+    LINK,
     METHODS,
-    PROBABILITY_METHODS,
+    OUR_METHODS,
     RHO_RANGE,
 )
 from clearning.experiments.protocol import Protocol
@@ -24,9 +25,10 @@ def summarise(protocol: Protocol, outcomes: dict[str, Any]) -> dict[str, Any]:
     """Return every table for which there are outcomes."""
     tables: dict[str, Any] = {}
     for setting in ("features", "kernels"):
-        rows = _error_table(protocol, setting, outcomes)
+        rows = _error_table(protocol, setting, protocol.sets, outcomes)
         if rows:
-            tables[setting] = {"rows": rows, "counts": _count(rows)}
+            others = _error_table(protocol, setting, protocol.supplement, outcomes)
+            tables[setting] = {"rows": rows, "counts": _count(rows), "supplement": others}
     simulated = _simulation_tables(protocol, outcomes)
     if simulated:
         tables["simulations"] = simulated
@@ -50,9 +52,11 @@ def tied(difference: Table) -> bool:
     return abs(difference["mean"]) <= 2 * difference["se"]
 
 
-def _error_table(protocol: Protocol, setting: str, outcomes: dict[str, Any]) -> dict[str, Table]:
+def _error_table(
+    protocol: Protocol, setting: str, names: tuple[str, ...], outcomes: dict[str, Any]
+) -> dict[str, Table]:
     rows = {}
-    for name in protocol.sets:
+    for name in names:
         keys = [f"{setting}/{name}/{k:02d}" for k in range(protocol.n_partitions)]
         if not all(outcomes.get(key) for key in keys):
             continue
@@ -121,13 +125,16 @@ def _simulation_tables(protocol: Protocol, outcomes: dict[str, Any]) -> dict[str
             "cer": _measure_table(runs, "cer", CER[number]),
             "divergence": {
                 method: statistics([run[method]["divergence"] for run in runs])
-                for method in PROBABILITY_METHODS
+                for method in OUR_METHODS
             },
-            "least_gkl": {
-                method: statistics([run[method]["least_gkl"] for run in runs])
+            "hindsight": {
+                method: {
+                    measure: statistics([run[method]["hindsight"][measure] for run in runs])
+                    for measure in ("gkl", "cer")
+                }
                 for method in ("PLR", OURS)
             },
-            "rho": [run["SVM with the coherence link"]["rho"] for run in runs],
+            "rho": [run[LINK]["rho"] for run in runs],
             "rho_paper": list(RHO_RANGE[number]),
         }
     return tables
@@ -136,6 +143,6 @@ def _simulation_tables(protocol: Protocol, outcomes: dict[str, Any]) -> dict[str
 def _measure_table(
     runs: list[dict[str, Any]], measure: str, printed: dict[str, tuple[float, float]]
 ) -> Table:
-    values = {m: [run[m][measure] for run in runs] for m in PROBABILITY_METHODS}
+    values = {m: [run[m][measure] for run in runs] for m in OUR_METHODS}
     truth = statistics([run["truth"][measure] for run in runs])
     return _row(values, printed) | {"truth": truth}

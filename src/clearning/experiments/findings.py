@@ -1,0 +1,121 @@
+"""What reproduces and what does not, in sentences made from the tables."""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any
+
+from clearning.experiments.document import Document, Heading, Items, Paragraph
+from clearning.experiments.paper import LINK, LINK_BOTH, METHODS, SWAPPED
+from clearning.experiments.protocol import FULL, Protocol
+from clearning.experiments.summary import OURS
+
+N_TEST = 900  # test samples of a simulation
+
+
+def add_findings(
+    document: Document, protocol: Protocol, tables: dict[str, Any], missing: dict[str, str]
+) -> None:
+    """Add the section to a report."""
+    document.add(Heading("What reproduces and what does not"))
+    if protocol != FULL:
+        document.add(
+            Paragraph(
+                "**Not the paper's protocol**: other repetitions, sets, grids or another seed. The "
+                "numbers show that everything works, not how the methods compare."
+            )
+        )
+    items = [f"{name} was left out: {reason}" for name, reason in missing.items()]
+    for setting in ("features", "kernels"):
+        if setting in tables:
+            items += _errors(setting, tables[setting])
+    if {"features", "kernels"} <= set(tables):
+        items.append(_both(tables["features"]["counts"], tables["kernels"]["counts"]))
+    for number, table in tables.get("simulations", {}).items():
+        items += _simulation(number, table)
+    document.add(Items(items))
+
+
+def _errors(setting: str, table: dict[str, Any]) -> list[str]:
+    counts, rows = table["counts"], table["rows"]
+    n = counts["sets"]
+    losers = [name for name, row in rows.items() if row["verdict"] == "beaten"]
+    beaten = f"; it is beaten on {', '.join(losers)}" if losers else ""
+    items = [
+        f"**{setting.capitalize()}**: C-learning has the lowest mean error on {counts['best']} of "
+        f"{n} sets, and is best or tied (within two standard errors of the paired difference) on "
+        f"{counts['best_or_tied']}{beaten}. The paper prints it as the best on "
+        f"{counts['paper_best']}. Its mean error is at or below the paper's on "
+        f"{counts['at_or_below_paper']}, and within one of the paper's deviations on "
+        f"{counts['within_one_deviation']} ({counts['not_above_one_deviation']} if being better "
+        "than that counts as well).",
+        _closeness(rows),
+    ]
+    above = [name for name, row in rows.items() if _excess(row) > row["paper"][OURS][1]]
+    if above:
+        items.append(f"More than a deviation above the paper: {', '.join(above)}.")
+    if SWAPPED in table["supplement"]:
+        items.append(_swapped(rows["colon"], table["supplement"][SWAPPED]))
+    return items
+
+
+def _excess(row: dict[str, Any]) -> float:
+    return row["ours"][OURS]["mean"] - row["paper"][OURS][0]
+
+
+def _closeness(rows: dict[str, Any]) -> str:
+    parts = []
+    for method in METHODS:
+        if method != OURS:
+            differences = [row["difference"][method] for row in rows.values()]
+            clear = sum(abs(d["mean"]) > 2 * d["se"] for d in differences)
+            mean = sum(d["mean"] for d in differences) / len(differences)
+            parts.append(f"{mean:+.2f} against {method} (clear on {clear} sets)")
+    return (
+        f"Averaged over the sets, C-learning's error differs by {' and '.join(parts)} percentage "
+        "points: the three methods are closer to each other than the paper's tables suggest."
+    )
+
+
+def _swapped(row: dict[str, Any], swapped: dict[str, Any]) -> str:
+    return (
+        f"Colon: with 16 training samples C-learning errs {row['ours'][OURS]['mean']:.1f} %, with "
+        f"46, the shares of training and test exchanged, {swapped['ours'][OURS]['mean']:.1f} %; "
+        f"the paper prints {row['paper'][OURS][0]:.1f} %."
+    )
+
+
+def _both(features: dict[str, int], kernels: dict[str, int]) -> str:
+    def total(key: str) -> int:
+        return features[key] + kernels[key]
+
+    n = total("sets")
+    return (
+        f"**Both settings**: at or below the paper's C-learning in {total('at_or_below_paper')} of "
+        f"{n} cells, within one deviation or better in {total('not_above_one_deviation')}."
+    )
+
+
+def _simulation(number: str, table: dict[str, Any]) -> list[str]:
+    gkl, cer, hindsight = table["gkl"], table["cer"], table["hindsight"][OURS]
+    ours, printed = gkl["ours"][OURS]["mean"], gkl["paper"][OURS][0]
+    lowest = gkl["lowest"]
+    rank = "the lowest of all methods" if lowest == OURS else f"the lowest is {lowest}'s"
+    error = cer["ours"][OURS]["mean"]
+    binomial = sqrt(error * (1 - error) / N_TEST)
+    link, both = gkl["ours"][LINK]["mean"], gkl["ours"][LINK_BOTH]["mean"]
+    return [
+        f"**Simulation {number}**: C-learning's cross-entropy is {ours:.4f} against the paper's "
+        f"{printed:.3f}; {rank}. With γ and ω chosen in hindsight, on the test labels, it would be "
+        f"{hindsight['gkl']['mean']:.4f}, and the true probabilities have "
+        f"{gkl['truth']['mean']:.4f}. Its error is {error:.4f} against "
+        f"{cer['paper'][OURS][0]:.3f}, "
+        f"{hindsight['cer']['mean']:.4f} in hindsight.",
+        f"The SVM's own link with u = 1 has {link:.4f} (paper {gkl['paper'][LINK][0]:.3f}): it "
+        f"cannot be confident inside the margin. Fitting u as well gives {both:.4f}. The fitted ρ "
+        f"ranges from {min(table['rho']):.3f} to {max(table['rho']):.3f}, the paper's from "
+        f"{table['rho_paper'][0]:.3f} to {table['rho_paper'][1]:.3f}.",
+        f"The deviations printed for simulation {number} cannot be those of single replications: "
+        f"an error of {error:.3f} on {N_TEST} samples has a binomial deviation of {binomial:.4f} "
+        f"already, and {cer['paper'][OURS][1]:.4f} is printed. They are standard errors.",
+    ]
