@@ -128,11 +128,12 @@ def write(path: Path, rows: list[Row], missing: list[str], seconds: float) -> No
     lines = [
         "# Probabilities for SVMs: every method on real data",
         "",
-        f"Made by `python benchmarks/calibration/study.py` in {seconds / 60:.1f} minutes on one "
-        f"thread, with scikit-learn {sklearn.__version__}, NumPy {np.__version__} and Python "
+        f"Made by `python benchmarks/calibration/study.py` in {seconds / 60:.1f} minutes of "
+        f"one thread, with scikit-learn {sklearn.__version__}, NumPy {np.__version__} and Python "
         f"{platform.python_version()}.",
         "",
-        f"{len(sets)} data sets of at most 2000 rows, half of them for training, times a linear "
+        f"{len(sets)} data sets of at most 2000 rows (sparse ones 1000), half of them for "
+        "training, times a linear "
         "and an RBF SVM on standardised features, times C = 0.1, 1 and 10, times "
         f"{n_cases // (6 * len(sets))} splits: {n_cases} cases. All calibrators see the same "
         "scores, cross-fitted over five folds, except where training scores are named; `weighted "

@@ -1,4 +1,4 @@
-"""Real data of two classes, at most 2000 rows each, for the study of calibration."""
+"""Real data of two classes for the study of calibration, with at most 2000 rows each."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.datasets import load_breast_cancer
 
 MOST_ROWS = 2000
+MOST_SPARSE_ROWS = 1000
 
 
 def folder() -> Path:
@@ -17,12 +18,13 @@ def folder() -> Path:
 
 
 def read(name: str) -> tuple[np.ndarray | sparse.csr_array, np.ndarray]:
-    """X and y of 0 and 1; rows chosen at random where there are more than `MOST_ROWS`."""
+    """X and y of 0 and 1; where there are too many rows, some chosen at random."""
     X, y = SETS[name]()
     labels = np.unique(y)
     if len(labels) != 2:
         raise ValueError(f"{name} has {len(labels)} classes")
-    rows = np.random.default_rng(0).permutation(len(y))[:MOST_ROWS]
+    most = MOST_SPARSE_ROWS if sparse.issparse(X) else MOST_ROWS
+    rows = np.random.default_rng(0).permutation(len(y))[:most]
     return X[rows], (y[rows] == labels[1]).astype(int)
 
 
@@ -39,6 +41,14 @@ def _sparse(name: str):
         with np.load(folder() / f"{name}.npz") as data:
             parts = (data["data"].astype(float), data["indices"], data["indptr"])
             return sparse.csr_array(parts, shape=tuple(data["shape"])), data["y"]
+
+    return load
+
+
+def _dense_of(load_sparse):
+    def load():
+        X, y = load_sparse()
+        return X.toarray(), y
 
     return load
 
@@ -62,7 +72,7 @@ SETS = {
     "g241c": _dense("ssl_g241c"),
     "g241d": _dense("ssl_g241d"),
     "arcene": _dense("arcene"),
-    "a9a": _sparse("a9a"),
+    "a9a": _dense_of(_sparse("a9a")),
     "basehock": _sparse("basehock"),
     "rt_polarity": _sparse("rt_polarity_bow"),
     "usps 3 or 8": _digits(3, 8),

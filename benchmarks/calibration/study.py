@@ -1,6 +1,6 @@
 """Which probabilities of an SVM are best?  Real data, two kernels, three penalties, every method.
 
-    python benchmarks/calibration/study.py                # about a quarter of an hour, one thread
+    python benchmarks/calibration/study.py                # some ten minutes on one thread
     python benchmarks/calibration/study.py --sets saheart diabetes
 
 reads the shared data (CLEARNING_DATA) and writes benchmarks/results-calibration.md. A method whose
@@ -64,9 +64,9 @@ def measure(key: tuple, case: Case, y_test: np.ndarray, methods: dict) -> list[R
     predicted = case.fitted.predict(case.X_test)
     rows = []
     for method, run in methods.items():
-        started = time.perf_counter()
+        started = time.process_time()
         p = np.clip(run(case), 0.0, 1.0)
-        seconds = time.perf_counter() - started
+        seconds = time.process_time() - started
         rows.append(
             Row(
                 *key,
@@ -99,12 +99,12 @@ def main() -> None:
 
     rows: list[Row] = []
     total = len(options.sets) * N_SPLITS * len(KERNELS) * len(PENALTIES)
-    started = time.perf_counter()
+    started = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         for key, svm, X, y, X_test, y_test in progress(cases(options.sets), total, "study"):
             rows += measure(key, Case(svm, X, y, X_test), y_test, methods)
-    write(options.output, rows, missing, time.perf_counter() - started)
+    write(options.output, rows, missing, time.process_time() - started)
     print(f"wrote {options.output}")
 
 

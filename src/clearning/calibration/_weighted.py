@@ -48,10 +48,11 @@ class WeightedMarginClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
     Parameters
     ----------
     estimator : estimator, default=None
-        A binary classifier, or a pipeline that ends in one, that takes `sample_weight`. None is a
-        linear SVM, ``CLearningClassifier(loss="hinge", l1_ratio=0.0)``. This and a
-        :class:`KernelCLearningClassifier` are solved for all weights in turn over one design, each
-        fit starting from its neighbour's solution.
+        A binary classifier, or a pipeline that ends in one, that takes `sample_weight`. None is
+        ``CLearningClassifier(rho=0.1, l1_ratio=0.0)``, a linear SVM but for a loss that is smooth.
+        This and a :class:`KernelCLearningClassifier` are solved for all weights in turn over one
+        design, each fit starting from its neighbour's solution, which saves most of the work where
+        the loss is smooth.
     n_weights : int, default=50
         m, the number of intervals; m − 1 fits are made, as π = 0 and π = 1 need none.
     n_jobs : int, default=None
@@ -204,7 +205,7 @@ class WeightedMarginClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
 
     def _estimator(self) -> Any:
         if self.estimator is None:
-            return CLearningClassifier(loss="hinge", l1_ratio=0.0)
+            return CLearningClassifier(rho=0.1, l1_ratio=0.0)
         return self.estimator
 
     def __sklearn_tags__(self) -> Any:
