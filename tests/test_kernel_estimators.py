@@ -320,8 +320,13 @@ def test_cv_computes_one_matrix_whatever_the_folds(moons, monkeypatch):
         "minus_squared_distances",
         lambda *given: calls.append(given[0].shape) or made(*given),
     )
-    model = KernelCLearningClassifierCV(gammas=(0.5, 1.0, 2.0), alphas=[0.1, 0.03], cv=4).fit(X, y)
+    KernelCLearningClassifierCV(gammas=(1.0,), alphas=[0.1, 0.03], cv=4).fit(X, y)
+    assert calls == [(120, 2)]
+    calls.clear()
+    model = KernelCLearningClassifierCV(gammas=(2.0, 1.0, 1e-3), alphas=[0.1, 0.03], cv=4)
+    model.fit(X, y)
     # One for the distances of all widths, one for the refit; none for a fold.
+    assert model.gamma_ > 1e-3
     assert calls == [(120, 2), (120, 2)]
     assert model.path_.coefs.shape == (2, 120)
 

@@ -301,7 +301,11 @@ class KernelCLearningClassifierCV(SearchRoutingMixin, BaseKernelClassifier):
         self.cv_results_ = table
         self.best_index_ = _cv.select(table, n_alphas, self.selection)
         number, index = divmod(self.best_index_, n_alphas)
-        self._refit(training, widths[number], candidates[number], index)
+        if widths[number] is not kernel:
+            del expansion  # two matrices at once would be one too many
+            kernel = widths[number]
+            expansion = expand(kernel, training.X, self.n_landmarks, self.random_state)
+        self._refit(training, kernel, expansion, candidates[number], index)
 
     def _expansions(self, training: TrainingSet, kernels: list[Kernel]) -> Iterator[Expansion]:
         """Yield the expansion of each width; Gaussian ones share a single matrix of distances."""
@@ -348,9 +352,13 @@ class KernelCLearningClassifierCV(SearchRoutingMixin, BaseKernelClassifier):
         return scores
 
     def _refit(
-        self, training: TrainingSet, kernel: Kernel, chosen: _cv.Candidate, index: int
+        self,
+        training: TrainingSet,
+        kernel: Kernel,
+        expansion: Expansion,
+        chosen: _cv.Candidate,
+        index: int,
     ) -> None:
-        expansion = expand(kernel, training.X, self.n_landmarks, self.random_state)
         path = self._path(
             expansion,
             training.target,

@@ -195,10 +195,12 @@ def _sparse_minus_squared_distances(X, Y, gamma):
 def negative_distance_matrix(X, dtype: str = "float64") -> np.ndarray:
     """Return the matrix of −‖x−x'‖², from which Gaussian kernels of any width follow."""
     D = np.empty((X.shape[0], X.shape[0]), dtype=dtype)
-    return _fill_symmetric(D, minus_squared_distances(X, X))
+    _fill_symmetric(D, minus_squared_distances(X, X))
+    np.fill_diagonal(D, 0.0)
+    return D
 
 
-def _fill_symmetric(K: np.ndarray, block: Callable[[slice, slice], np.ndarray]) -> np.ndarray:
+def _fill_symmetric(K: np.ndarray, block: Callable[[slice, slice], np.ndarray]) -> None:
     """Fill K from its upper blocks; mirroring halves the work and makes the symmetry exact."""
     n = len(K)
     for rows in row_blocks(n, n):
@@ -209,7 +211,6 @@ def _fill_symmetric(K: np.ndarray, block: Callable[[slice, slice], np.ndarray]) 
         values[:, :width] = corner + np.triu(corner, 1).T
         K[rows, right] = values
         K[rows.stop :, rows] = values[:, width:].T
-    return K
 
 
 def _blas_threads() -> int:
