@@ -17,7 +17,9 @@ def add_parser(subparsers: Any) -> None:
         description="Regenerate the tables and figures of Section 5 of the paper on real data. An "
         "interrupted run goes on where it stopped.",
     )
-    parser.add_argument("part", nargs="?", default="all", choices=("all", *PARTS))
+    parser.add_argument(
+        "part", nargs="?", default="all", choices=("all", *PARTS), help="default: all"
+    )
     parser.add_argument("--quick", action="store_true", help="a small sample, under two minutes")
     parser.add_argument("--jobs", type=_positive, default=None, metavar="N", help="processes")
     parser.add_argument("--seed", type=int, default=2012, help="seed of all random choices")

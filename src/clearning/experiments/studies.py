@@ -19,7 +19,7 @@ STUDIED_RATIOS = (0.1, 0.3, 0.5, 0.7, 0.9, 1.0)
 CONVERGENCE_RATIO, CONVERGENCE_SHARE = 0.5, 0.1
 # Samples of each class in the convergence study; plain coordinate descent takes its time.
 CONVERGENCE_SAMPLES = 50
-MAX_ITERATIONS = 12
+MAX_ITERATIONS = 15
 
 
 def study_tasks(protocol: Protocol, names: tuple[str, ...]) -> list[Task]:
@@ -50,9 +50,10 @@ def convergence(protocol: Protocol, setting: str, name: str) -> dict[str, Any]:
         tol_outer=protocol.study_tol,
         tol_inner=protocol.study_tol,
     )
-    options = {"alphas": [alpha], "l1_ratio": CONVERGENCE_RATIO}
-    fast = [design.fit(rows, y, max_iter=k, **options) for k in range(1, MAX_ITERATIONS + 1)]
-    best = design.fit(rows, y, tol=1e-12, **options)
+    options = {"alphas": [alpha], "l1_ratio": CONVERGENCE_RATIO, "tol": 1e-12}
+    best = design.fit(rows, y, **options)
+    n_iterations = min(int(best.n_iters[0]), MAX_ITERATIONS)
+    fast = [design.fit(rows, y, max_iter=k, **options) for k in range(1, n_iterations + 1)]
     return {
         "alpha": alpha,
         "l1_ratio": CONVERGENCE_RATIO,

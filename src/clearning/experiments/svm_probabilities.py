@@ -35,15 +35,16 @@ def svm_methods(drawn: Replication) -> dict[str, Any]:
         for fit, held_out in _all_folds(drawn)
     ]
     chosen = {"Platt": _least([fold.hinge_losses() for fold in on_folds])}
-    for name in ("tuned Platt", "Sollich", LINK, LINK_BOTH):
+    for name in ("tuned Platt", "Sollich", LINK):
         chosen[name] = _least([fold.entropies(CALIBRATORS[name]) for fold in on_folds])
+    chosen[LINK_BOTH] = chosen[LINK]  # the same SVM, so that only the link differs
     outcome = {}
     for name, i in chosen.items():
         calibrator = CALIBRATORS[name](final.training[:, i], final.labels)
         probabilities = calibrator.predict_proba(final.others[:, i])[:, 1]
         outcome[name] = drawn.judge(probabilities, alpha=float(path.alphas[i]))
         if isinstance(calibrator, CoherenceCalibrator):
-            outcome[name]["rho"] = calibrator.rho_
+            outcome[name] |= {"rho": calibrator.rho_, "u": calibrator.u_}
     return outcome | {"WSL": _weighted_svms(drawn, path.alphas)}
 
 
