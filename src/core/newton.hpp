@@ -585,7 +585,7 @@ class Solver {
       descent_.solve(inner_, model_.data(), stride_, std::max(0.5, 0.1 * worst));
     } else {
       gram_count_ = 0;
-      residual_descent_.solve(inner_, x_, set_, e_, model_h_, settings_.intercept, std::max(0.5, 0.1 * worst));
+      residual_descent_.solve(inner_, x_, set_, e_, model_h_, settings_.intercept, std::max(0.5, 0.03 * worst));
     }
     Columns moved;
     Vector delta;
