@@ -75,13 +75,13 @@ class TestWholeDial:
     def fit(self, kind, l1_ratio):
         run, objective = make_problem(kind)
         with warnings.catch_warnings():
-            # What does not converge has to say so by its gap, and that gap is tested here.
-            warnings.simplefilter("ignore", ConvergenceWarning)
+            warnings.simplefilter("error", ConvergenceWarning)
             return run(alpha=self.alpha, l1_ratio=l1_ratio), objective
 
     def test_every_temperature_is_certified(self, kind, l1_ratio):
         path, _ = self.fit(kind, l1_ratio)
         assert path.converged.all()
+        assert path.hinge_limit.converged
         assert np.isfinite(path.coefs).all()
         assert np.isfinite(path.intercepts).all()
         assert (path.dual_gaps >= 0).all()
