@@ -22,9 +22,9 @@ from report import note, number
 from workloads import Workload, load
 
 TARGET = 1e-6
-REFERENCE_TOLERANCES = {OURS: 1e-11, "adelie": 1e-15, "glmnet-r": 1e-15}
+REFERENCE_TOLERANCES = {OURS: 1e-10, "adelie": 1e-15, "glmnet-r": 1e-15}
 REFERENCE_GAP = 3e-7
-REFERENCE_LIMIT = 300.0
+REFERENCE_LIMIT = 200.0
 
 
 @dataclass(frozen=True)
@@ -111,6 +111,11 @@ class Reference:
         self.bounds = np.array(stored["bounds"]) if stored else None
         self.solvers = set(stored["solvers"]) if stored else set()
 
+    def failed(self, solver: str) -> None:
+        """Do not ask this solver again."""
+        self.solvers.add(solver)
+        self._keep()
+
     def absorb(self, outcome: dict, solver: str | None = None) -> None:
         """Keep what an outcome improves; named solvers are not asked again."""
         if solver is not None:
@@ -121,6 +126,9 @@ class Reference:
                 objectives = np.fmin(objectives, self.objectives)
                 bounds = np.fmax(bounds, self.bounds)
             self.objectives, self.bounds = objectives, bounds
+        self._keep()
+
+    def _keep(self) -> None:
         if self.objectives is not None:
             stored = {
                 "objectives": self.objectives.tolist(),
@@ -190,6 +198,7 @@ class Bench:
                 outcome = self.ask(peer, problem, tol, 1, limit=REFERENCE_LIMIT)
             except (runner.TimedOut, runner.Failed) as error:
                 note(f"no reference by {peer}: {error}")
+                reference.failed(peer)
                 continue
             reference.absorb(outcome, peer)
         return reference
