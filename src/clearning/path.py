@@ -318,7 +318,48 @@ def linear_path(
     scale = column_scales(X, request["weight"]) if standardize else np.ones(p)
     # A penalty on standardised columns is one on the columns themselves with other factors.
     request["l1_factor"], request["l2_factor"] = factor * scale, factor * scale**2
-    return _to_path(solve_linear(X, request), p, loss, request, target.classes, names)
+    solve = _solve_by_rows if _is_wide_ridge(X, request) else solve_linear
+    return _to_path(solve(X, request), p, loss, request, target.classes, names)
+
+
+def _is_wide_ridge(X: Any, request: dict[str, Any]) -> bool:
+    return (
+        request["l1_ratio"] == 0.0
+        and X.shape[0] < X.shape[1]
+        and X.dtype == np.float64
+        and bool(np.all(request["l2_factor"] > 0))
+        and bool(np.all(np.isinf(request["lower"])) and np.all(np.isinf(request["upper"])))
+    )
+
+
+def _solve_by_rows(X: Any, request: dict[str, Any]) -> dict[str, Any]:
+    """Ridge with fewer samples than features, as the kernel problem it is.
+
+    With Λ the penalty factors, b = Λ⁻¹X'β gives X b = Kβ and b'Λb = β'Kβ for K = XΛ⁻¹X'.
+    """
+    n = X.shape[0]
+    if request["alphas"] is None:
+        # The grid is the linear problem's own.
+        top = solve_linear(X, {**request, "n_alphas": 1, "tol": 1.0})["alphas"][0]
+        grid = top * request["alpha_min_ratio"] ** np.linspace(0.0, 1.0, request["n_alphas"])
+        request = {**request, "alphas": grid}
+    inverse = 1.0 / request["l2_factor"]
+    Z = X @ sparse.diags_array(inverse) if sparse.issparse(X) else X * inverse
+    K = Z @ X.T
+    K = np.asfortranarray(K.toarray() if sparse.issparse(K) else K)
+    unbounded = {"lower": np.full(n, -np.inf), "upper": np.full(n, np.inf)}
+    ones = {"l1_factor": np.ones(n), "l2_factor": np.ones(n)}
+    raw = _core.solve_kernel(K, K, {**request, **unbounded, **ones, "coef_init": None})
+    beta = sparse.csr_array((raw["values"], raw["columns"], raw["starts"]), (len(raw["alphas"]), n))
+    coefs = beta @ Z
+    coefs = sparse.csr_array(coefs)
+    coefs.sort_indices()
+    raw.update(
+        values=coefs.data,
+        columns=coefs.indices.astype(np.int32),
+        starts=coefs.indptr.astype(np.int64),
+    )
+    return raw
 
 
 def kernel_clearning_path(

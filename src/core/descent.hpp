@@ -246,8 +246,9 @@ class ResidualDescent {
       if (intercept && total > 0.0) {
         first_[j] = first;
         mean_[j] = first / total;
-        const double centred = second - first * mean_[j];
-        second = centred > 1e-13 * second ? centred : 0.0;
+        double centred = second - first * mean_[j];
+        if (centred < 1e-6 * second) centred = x.spread(columns[j], h.data(), mean_[j], total);
+        second = centred > 1e-24 * second ? centred : 0.0;
       }
       curvature_[j] = second;
     }

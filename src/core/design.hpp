@@ -37,13 +37,23 @@ inline void mirror(double* gram, int count, int first, int stride) {
       gram[static_cast<std::size_t>(i) * stride + j] = gram[static_cast<std::size_t>(j) * stride + i];
 }
 
-// Weighted Gram matrix of some columns: gram[:, first:] = X_C' diag(h) X_C[:, first:], and its mirror image.
+// Weighted Gram matrix of some columns less their means: gram[:, first:] = Z' diag(h) Z[:, first:], Z = X_C - 1 mean',
+// and its mirror image. The means are those by the weights h, which sum to `total`, or zero.
 template <class Design>
-void weighted_gram(const Design& x, const Columns& columns, int first, const double* h, double* gram, int stride) {
+void weighted_gram(const Design& x, const Columns& columns, int first, const double* h, double total,
+                   const double* mean, double* gram, int stride) {
   const int count = static_cast<int>(columns.size());
   for (int j = first; j < count; ++j)
     std::fill_n(gram + static_cast<std::size_t>(j) * stride, count, 0.0);
-  x.add_gram(columns, first, h, gram, stride);
+  x.add_gram(columns, first, h, mean, gram, stride);
+  for (int j = first; j < count; ++j) {
+    double* target = gram + static_cast<std::size_t>(j) * stride;
+    const double size = total * mean[j] * mean[j];
+    if constexpr (Design::is_sparse)  // zeros must stay zeros, so the means come off afterwards
+      for (int i = 0; i <= j; ++i) target[i] -= total * mean[i] * mean[j];
+    // What is left of a constant column is rounding.
+    if (target[j] <= (Design::is_sparse ? 1e-12 : 1e-24) * size) target[j] = 0.0;
+  }
   mirror(gram, count, first, stride);
 }
 
@@ -100,6 +110,13 @@ struct Dense {
       }
     }
   }
+  // Sum of h (x - mean)^2.
+  double spread(Index j, const double* h, double mean, double) const {
+    const T* xj = column(j);
+    double sum = 0.0;
+    for (Index i = 0; i < n; ++i) sum += h[i] * (xj[i] - mean) * (xj[i] - mean);
+    return sum;
+  }
   void axpy_weighted(Index j, double c, const double* h, double* out) const {
     if constexpr (std::is_same_v<T, double>) {
       kernels().axpy_weighted(c, column(j), h, out, n);
@@ -109,7 +126,8 @@ struct Dense {
     }
   }
   // Rows without curvature (common at small temperature) are left out of the product.
-  void add_gram(const Columns& columns, int first, const double* h, double* gram, int stride) const {
+  void add_gram(const Columns& columns, int first, const double* h, const double* mean, double* gram,
+                int stride) const {
     const int count = static_cast<int>(columns.size());
     // A panel that stays in the second-level cache, but with runs long enough to stream.
     const Index rows = std::clamp<Index>(131072 / count, 192, 2048);
@@ -130,10 +148,10 @@ struct Dense {
         double* out = panel.data() + static_cast<std::size_t>(c) * taken;
         if (contiguous) {
           xj += picked[0];
-          if constexpr (std::is_same_v<T, double>) kernels().multiply(root.data(), xj, out, taken);
-          else for (int r = 0; r < taken; ++r) out[r] = root[r] * xj[r];
+          if constexpr (std::is_same_v<T, double>) kernels().multiply(root.data(), xj, mean[c], out, taken);
+          else for (int r = 0; r < taken; ++r) out[r] = root[r] * (xj[r] - mean[c]);
         } else {
-          for (int r = 0; r < taken; ++r) out[r] = root[r] * xj[picked[r]];
+          for (int r = 0; r < taken; ++r) out[r] = root[r] * (xj[picked[r]] - mean[c]);
         }
       }
       accumulate_panel(panel.data(), taken, count, first, gram, stride);
@@ -186,11 +204,20 @@ struct Sparse {
       second += hx * x;
     }
   }
+  double spread(Index j, const double* h, double mean, double total) const {
+    double sum = 0.0, stored = 0.0;
+    for (I k = starts[j]; k < starts[j + 1]; ++k) {
+      const double x = data[k] - mean;
+      sum += h[indices[k]] * x * x;
+      stored += h[indices[k]];
+    }
+    return starts[j + 1] - starts[j] == n ? sum : sum + (total - stored) * mean * mean;
+  }
   void axpy_weighted(Index j, double c, const double* h, double* out) const {
     for (I k = starts[j]; k < starts[j + 1]; ++k) out[indices[k]] += c * h[indices[k]] * static_cast<double>(data[k]);
   }
   // Row by row: the chosen columns are turned into rows, and each row with curvature adds an outer product.
-  void add_gram(const Columns& columns, int first, const double* h, double* gram, int stride) const {
+  void add_gram(const Columns& columns, int first, const double* h, const double*, double* gram, int stride) const {
     const int count = static_cast<int>(columns.size());
     std::vector<Index> row_start(n + 1, 0);
     for (int j : columns)

@@ -46,16 +46,14 @@ class BlockFactor {
 
   bool factorise(const double* m, int stride, double relative_jitter) {
     int k = static_cast<int>(order_.size()), info = 0;
-    double top = 0.0;
+    jitter_ = relative_jitter;
     for (int c = 0; c < k; ++c) {
       const double* in = m + static_cast<std::size_t>(order_[c]) * stride;
       double* out = column(c);
       for (int r = 0; r <= c; ++r) out[r] = in[order_[r]];
-      out[c] += ridge_[c];
-      top = std::max(top, out[c]);
+      // Relative to each column's own size: columns may be of very different scales.
+      out[c] = (out[c] + ridge_[c]) * (1.0 + jitter_) + 1e-300;
     }
-    jitter_ = relative_jitter * top;
-    for (int c = 0; c < k; ++c) column(c)[c] += jitter_;
     char upper = 'U';
     blas::dpotrf(&upper, &k, r_.data(), &width_, &info);
     return info == 0;
@@ -108,8 +106,9 @@ class BlockFactor {
       sum -= kernels().dot(column(r), out, r);
       out[r] = sum / column(r)[r];
     }
-    const double pivot = in[j] + ridge + jitter_ - kernels().dot(out, out, k);
-    if (!(pivot > jitter_)) return false;
+    const double diagonal = in[j] + ridge;
+    const double pivot = diagonal * (1.0 + jitter_) - kernels().dot(out, out, k);
+    if (!(pivot > jitter_ * diagonal)) return false;
     out[k] = std::sqrt(pivot);
     order_.push_back(j);
     ridge_.push_back(ridge);

@@ -210,9 +210,9 @@ void moments(const double* x, const double* h, size_t n, double* first, double* 
   *second = s2;
 }
 
-void multiply(const double* x, const double* y, double* out, size_t n) {
+void multiply(const double* x, const double* y, double shift, double* out, size_t n) {
 #pragma omp simd
-  for (size_t i = 0; i < n; ++i) out[i] = x[i] * y[i];
+  for (size_t i = 0; i < n; ++i) out[i] = x[i] * (y[i] - shift);
 }
 
 void scale_class(const double* y, double sign, double factor, double* v, size_t n) {

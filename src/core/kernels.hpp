@@ -31,7 +31,7 @@ struct Kernels {
   // sums of h x and of h x^2
   void (*moments)(const double* x, const double* h, std::size_t n, double* first, double* second);
   void (*axpy_weighted)(double, const double* x, const double* h, double* out, std::size_t n);
-  void (*multiply)(const double* x, const double* y, double* out, std::size_t n);
+  void (*multiply)(const double* x, const double* y, double shift, double* out, std::size_t n);
   // v *= factor for the samples of one class
   void (*scale_class)(const double* y, double sign, double factor, double* v, std::size_t n);
   // Fills e (first derivative of the weighted loss in the score) and h (second) at score + intercept.

@@ -94,9 +94,10 @@ class Solver {
   // The smallest penalty at which every penalised coefficient is zero.
   double alpha_max() const {
     const double ratio = std::max(penalty_.l1_ratio, 1e-3);
+    const double rounding = 1e-14 * std::sqrt(kernels().dot(e_.data(), e_.data(), n_));
     double top = 0.0;
     for (Index j = 0; j < p_; ++j) {
-      if (penalty_.l1_factor[j] == 0.0) continue;
+      if (penalty_.l1_factor[j] == 0.0 || std::fabs(v_[j]) <= rounding * lengths_[j]) continue;
       const double pull = v_[j] < 0.0 ? (penalty_.upper[j] > 0.0 ? -v_[j] : 0.0) : (penalty_.lower[j] < 0.0 ? v_[j] : 0.0);
       top = std::max(top, pull / (ratio * penalty_.l1_factor[j]));
     }
@@ -152,6 +153,7 @@ class Solver {
       while (!freeze_ && best_dual == -INFINITY && admit_violators() > 0) {}
       load_inner(goal, 1.0);
       out.gap = std::min(gap(), out.objective - best_dual);
+      out.converged = out.gap <= goal;
     }
     return out;
   }
@@ -278,11 +280,13 @@ class Solver {
   // --- screening ------------------------------------------------------------------------------
   void measure_norms() {
     Vector ones(n_, 1.0), norms(p_);
+    lengths_.resize(p_);
     for (Index j = 0; j < p_; ++j) {
       double first, second;
       x_.moments(j, ones.data(), first, second);
       const double centred = settings_.intercept ? std::max(0.0, second - first * first / n_) : second;
-      norms[j] = std::sqrt(centred) + 1e-7 * std::sqrt(second);
+      lengths_[j] = std::sqrt(second);
+      norms[j] = std::sqrt(centred) + 1e-7 * lengths_[j];
     }
     screen_.reset(std::move(norms));
   }
@@ -506,50 +510,87 @@ class Solver {
     return kernels().dot(g.data(), g.data(), g.size());
   }
 
-  // Moves the dual point along the model so that unpenalised columns are orthogonal to it.
+  // Moves the dual point along the model until unpenalised columns are orthogonal to it. A sample that would leave
+  // the loss's domain stays at its edge, and the others make up for it. False if that does not succeed: then there
+  // is no certificate yet.
   bool correct_free_columns() {
+    constexpr int passes = 20;
     dual_e_ = e_;
     dual_v_ = v_;
     Columns loose;
     for (int j : free_)
       if (corrected(j)) loose.push_back(j);
-    const int k = static_cast<int>(loose.size());
-    Vector gram(static_cast<std::size_t>(k) * k), first(k), right(k);
-    if (k > 0) weighted_gram(x_, loose, 0, h_.data(), gram.data(), k);
-    x_.dots(loose, e_.data(), right.data());
-    if (settings_.intercept) {
-      x_.dots(loose, h_.data(), first.data());
-      for (int c = 0; c < k; ++c)
-        for (int r = 0; r < k; ++r) gram[static_cast<std::size_t>(c) * k + r] -= first[c] * first[r] / curvature_sum_;
-    }
-    double top = 0.0;
-    for (int c = 0; c < k; ++c) top = std::max(top, gram[static_cast<std::size_t>(c) * k + c]);
-    for (int c = 0; c < k; ++c) gram[static_cast<std::size_t>(c) * k + c] += 1e-14 * top;
-    int order = k, one = 1, info = 0;
+    int k = static_cast<int>(loose.size()), one = 1, info = 0;
     char upper = 'U';
-    if (k > 0) blas::dpotrf(&upper, &order, gram.data(), &order, &info);
-    if (info != 0) return false;
-    if (k > 0) blas::dpotrs(&upper, &order, &one, gram.data(), &order, right.data(), &order, &info);
-    Vector shift(n_, 0.0);
-    x_.combine(loose, right.data(), shift.data());
-    double mean = 0.0;
-    if (settings_.intercept) {
-      for (int c = 0; c < k; ++c) mean += right[c] * first[c];
-      mean /= curvature_sum_;
+    Vector room = h_, gram, mean(k), right(k), shift(n_);
+    double total = 0.0;
+    bool done = k == 0, stale = true;
+    for (int pass = 0; pass < passes && !done; ++pass) {
+      if (stale && !factorise_free(loose, room, total, mean, gram)) return false;
+      const double sum = settings_.intercept ? std::accumulate(dual_e_.begin(), dual_e_.end(), 0.0) : 0.0;
+      x_.dots(loose, dual_e_.data(), right.data());
+      for (int c = 0; c < k; ++c) right[c] -= mean[c] * sum;
+      blas::dpotrs(&upper, &k, &one, gram.data(), &k, right.data(), &k, &info);
+      const double centre = std::inner_product(mean.begin(), mean.end(), right.begin(), 0.0);
+      shift.assign(n_, (total > 0.0 ? sum / total : 0.0) - centre);
+      x_.combine(loose, right.data(), shift.data());
+      for (Index i = 0; i < n_; ++i) dual_e_[i] -= room[i] * shift[i];
+      stale = stop_at_edges(room);
+      done = !stale && is_orthogonal(loose);
     }
-    dual_e_.resize(n_);
-    const double limit = loss_.weight_limit();
-    for (Index i = 0; i < n_; ++i) {
-      dual_e_[i] = e_[i] - h_[i] * (shift[i] - mean);
-      const double s = -dual_e_[i] * samples_.y[i];
-      if (s < 0.0 || s > limit * samples_.weight[i] * (1.0 + 1e-12)) return false;
-    }
+    if (!done) return false;
     x_.dots(set_, dual_e_.data(), scratch(set_.size()));
     for (std::size_t c = 0; c < set_.size(); ++c) dual_v_[set_[c]] = scratch_[c];
-    // Where too few samples carry curvature the correction does not reach; then there is no certificate yet.
+    return true;
+  }
+
+  // Puts dual weights that left [0, limit] back and takes their room to move; true if there were any.
+  bool stop_at_edges(Vector& room) {
+    const double limit = loss_.weight_limit();
+    bool any = false;
+    for (Index i = 0; i < n_; ++i) {
+      const double s = -dual_e_[i] * samples_.y[i], most = limit * samples_.weight[i];
+      if (s >= 0.0 && !(s > most)) continue;
+      dual_e_[i] = s < 0.0 ? 0.0 : -most * samples_.y[i];
+      room[i] = 0.0;
+      any = true;
+    }
+    return any;
+  }
+
+  bool is_orthogonal(const Columns& columns) {
     const double length = std::sqrt(kernels().dot(dual_e_.data(), dual_e_.data(), n_));
-    return std::all_of(loose.begin(), loose.end(),
-                       [&](int j) { return std::fabs(dual_v_[j]) <= 1e-11 * length * screen_.norm(j); });
+    const double sum = settings_.intercept ? std::accumulate(dual_e_.begin(), dual_e_.end(), 0.0) : 0.0;
+    if (std::fabs(sum) > 1e-13 * length * std::sqrt(static_cast<double>(n_))) return false;
+    x_.dots(columns, dual_e_.data(), scratch(columns.size()));
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      const double rounding = 1e-11 * screen_.norm(columns[c]) + 1e-14 * lengths_[columns[c]];
+      if (std::fabs(scratch_[c]) > rounding * length) return false;
+    }
+    return true;
+  }
+
+  // Cholesky factor of the model on unpenalised columns; what is constant or repeated among them is made regular.
+  bool factorise_free(const Columns& columns, const Vector& h, double& total, Vector& mean, Vector& gram) const {
+    int k = static_cast<int>(columns.size()), info = 1;
+    char upper = 'U';
+    total = settings_.intercept ? std::accumulate(h.begin(), h.end(), 0.0) : 0.0;
+    std::fill(mean.begin(), mean.end(), 0.0);
+    if (total > 0.0) {
+      x_.dots(columns, h.data(), mean.data());
+      for (double& m : mean) m /= total;
+    }
+    Vector plain(static_cast<std::size_t>(k) * k);
+    weighted_gram(x_, columns, 0, h.data(), total, mean.data(), plain.data(), k);
+    for (double jitter = 1e-14; info != 0 && jitter < 1e-6; jitter *= 100.0) {
+      gram = plain;
+      for (int c = 0; c < k; ++c) {
+        double& diagonal = gram[static_cast<std::size_t>(c) * k + c];
+        diagonal = diagonal > 0.0 ? diagonal * (1.0 + jitter) : 1.0;
+      }
+      blas::dpotrf(&upper, &k, gram.data(), &k, &info);
+    }
+    return info == 0;
   }
 
   // --- the Newton step ------------------------------------------------------------------------
@@ -602,6 +643,7 @@ class Solver {
     if (!search(moved, delta, shift)) return retry();
     refresh_gradient();
     const double after = worst_violation();
+    crawls_ = crawls_ || (!explicit_model && after > 0.7 * worst);
     contraction_ = std::max(1e-3, after / worst);
     watch_progress(after);
     return true;
@@ -705,7 +747,7 @@ class Solver {
   void curvature() {
     model_h_ = h_;
     // Piecewise quadratic losses are flat in places, where a model without curvature has no minimum.
-    const double floor = std::max(floor_, loss_.kind == LossKind::coherence ? 0.0 : 1e-4);
+    const double floor = std::max(floor_, loss_.kind == LossKind::coherence ? 0.0 : 1e-8);
     if (floor <= 0.0) return;
     for (Index i = 0; i < n_; ++i) model_h_[i] = std::max(model_h_[i], floor * safe_curvature(i));
   }
@@ -733,7 +775,7 @@ class Solver {
     }
     const double promise = slope + penalty_full;
     const double now = loss_value_ + penalty_now, slack = 1e-15 * now;
-    if (promise < -1e-14 * now) stalled_ = 0;
+    if (promise < -1e-4 * settings_.tol * null_objective_) stalled_ = 0;
     if (stalled_ > 12) return false;
     saved_score_ = score_;
     const double saved_intercept = a_;
@@ -787,8 +829,12 @@ class Solver {
   }
   double pass_cost(double entries) const { return (Design::is_sparse ? 2.0 : 0.6) * entries + 20.0 * n_; }
 
+  // Whether a Gram matrix is affordable even where it is not the quicker way.
+  bool small_enough() const { return set_.size() <= 2000; }
+
   bool uses_gram() const {
     if constexpr (Design::is_kernel) return true;
+    if (crawls_ && small_enough()) return true;
     const double k = static_cast<double>(set_.size());
     if (k > 6000) return false;
     const double entries = x_.entries(set_);
@@ -817,7 +863,6 @@ class Solver {
       contraction_ = 0.05;
     }
     if (gram_count_ < k) {
-      weighted_gram(x_, set_, gram_count_, gram_h_.data(), gram_.data(), stride_);
       mean_.resize(k);
       Columns fresh(set_.begin() + gram_count_, set_.end());
       if (settings_.intercept && gram_total_ > 0.0) {
@@ -826,6 +871,7 @@ class Solver {
       } else {
         std::fill(mean_.begin() + gram_count_, mean_.end(), 0.0);
       }
+      weighted_gram(x_, set_, gram_count_, gram_h_.data(), gram_total_, mean_.data(), gram_.data(), stride_);
     }
     assemble(gram_count_ < k && !Design::is_kernel ? gram_count_ : 0);
     gram_count_ = k;
@@ -846,16 +892,15 @@ class Solver {
     model_current_ = false;
   }
 
-  // model = gram - total mean mean' (the intercept profiled out) + kernel ridge
+  // model = gram, which is centred as the intercept is profiled out, + kernel ridge
   void assemble(int first) {
     const int k = static_cast<int>(set_.size());
     if (!model_current_) first = 0;
     for (int c = 0; c < k; ++c) {
       const double* in = gram_.data() + static_cast<std::size_t>(c) * stride_;
       double* out = model_.data() + static_cast<std::size_t>(c) * stride_;
-      const double scaled = gram_total_ * mean_[c];
-      for (int r = c >= first ? 0 : first; r < k; ++r) out[r] = in[r] - scaled * mean_[r];
-      if (out[c] <= 1e-12 * in[c]) out[c] = 0.0;
+      const int from = c >= first ? 0 : first;
+      std::copy_n(in + from, k - from, out + from);
       if constexpr (Design::is_kernel) {
         const auto* penalty = x_.penalty_column(set_[c]);
         for (int r = 0; r < k; ++r) out[r] += kernel_ridge_ * penalty[set_[r]];
@@ -879,7 +924,7 @@ class Solver {
   bool cools_;
   int point_ = 0;
   Screen screen_;
-  Vector scratch_, direction_, saved_score_, quad_direction_, dual_e_, dual_v_;
+  Vector scratch_, direction_, saved_score_, quad_direction_, dual_e_, dual_v_, lengths_;
   mutable Vector landmark_factor_;
 
   InnerProblem inner_;
@@ -891,6 +936,7 @@ class Solver {
   double best_violation_ = INFINITY;
   double gram_total_ = 0.0, contraction_ = 0.05, floor_ = 0.0;
   bool gram_fresh_ = false, model_current_ = false;
+  bool crawls_ = false;  // descent on the residual: strongly correlated columns need second-order steps
 };
 
 }  // namespace clearning
