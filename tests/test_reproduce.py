@@ -94,7 +94,12 @@ def test_generators_depend_on_their_words_alone():
     assert FULL.generator("partition", "colon", 3).integers(2**31) == first
     assert FULL.generator("partition", "colon", 4).integers(2**31) != first
     assert replace(FULL, seed=1).generator("partition", "colon", 3).integers(2**31) != first
-    assert len({FULL.fingerprint(), QUICK.fingerprint(), replace(FULL, seed=1).fingerprint()}) == 3
+
+
+def test_fingerprint_is_of_what_a_task_depends_on():
+    others = [replace(FULL, seed=1), replace(FULL, n_alphas=9), replace(FULL, l1_ratios=(0.5,))]
+    assert len({protocol.fingerprint() for protocol in (FULL, *others)}) == 4
+    assert replace(FULL, n_partitions=3, sets=("colon",)).fingerprint() == FULL.fingerprint()
 
 
 def test_paper_tables_are_whole():

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, replace
 import numpy as np
 
 from clearning import __version__
-from clearning.experiments.paper import PAPER_SETS, SWAPPED
+from clearning.experiments.paper import GENERATED, PAPER_SETS, SWAPPED
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Protocol:
     n_replications: int = 100
     n_partitions: int = 20
     sets: tuple[str, ...] = PAPER_SETS
-    supplement: tuple[str, ...] = (SWAPPED,)
+    supplement: tuple[str, ...] = (SWAPPED, GENERATED)
     n_folds: int = 5
     n_repeats: int = 3
     l1_ratios: tuple[float, ...] = (0.01, 0.03, 0.1)
@@ -67,11 +67,16 @@ class Protocol:
         return self.alpha_min_ratio * max(l1_ratio, 1e-3)
 
     def fingerprint(self) -> str:
-        """Return a short name for this protocol and version; results of others are kept apart."""
-        text = json.dumps([__version__, _SCHEMA, asdict(self)], sort_keys=True)
+        """Return a short name for what a task depends on; results of others are kept apart.
+
+        How many tasks there are is no part of it: a longer run takes over a shorter one's results.
+        """
+        settings = {key: value for key, value in asdict(self).items() if key not in _EXTENT}
+        text = json.dumps([__version__, _SCHEMA, settings], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
+_EXTENT = ("n_replications", "n_partitions", "sets", "supplement")
 # Raised when a task computes something new from the same protocol.
 _SCHEMA = 2
 

@@ -23,8 +23,8 @@ def write_report(
     document = Document("Coherence functions, reproduced")
     document.add(
         Paragraph(
-            "Section 5 of Zhang, Dai and Jordan, *Coherence functions with applications in "
-            "large-margin classification methods* (2012), run anew on real data by "
+            "Section 5 of Zhang, Dai and Jordan, “Coherence functions with applications in "
+            "large-margin classification methods” (2012), run anew on real data by "
             "`clearning reproduce`. Every number here is ours unless it stands under “paper”."
         )
     )
@@ -46,15 +46,15 @@ def _add_errors(document: Document, title: str, table: dict[str, Any]) -> None:
         Heading(title),
         Paragraph(
             "Test error in per cent, mean ± deviation over the partitions; lowest mean in bold. "
-            "The differences are C-learning's error minus the other's on the same partitions, "
-            "mean ± standard error; `*` marks those beyond two standard errors. A set that is not "
-            "in the paper stands last, beside the numbers it helps to explain."
+            "The columns “− HHSVM” and “− RLRM” are C-learning's error minus theirs on the same "
+            "partitions, mean ± standard error; `*` marks those beyond two standard errors. Sets "
+            "that are not in the paper stand last, beside the numbers they help to explain."
         ),
     )
     header = ["set"]
     for method in METHODS:
         header += [method, "paper"]
-    header += [f"{OURS} − {method}" for method in METHODS if method != OURS] + [OURS]
+    header += [f"− {method}" for method in METHODS if method != OURS] + ["verdict"]
     grid = []
     for name, row in (table["rows"] | table["supplement"]).items():
         cells = [name]
@@ -72,6 +72,7 @@ def _add_errors(document: Document, title: str, table: dict[str, Any]) -> None:
 
 def _difference(difference: dict[str, float], digits: int) -> str:
     text = f"{difference['mean']:+.{digits}f} ± {difference['se']:.{digits}f}"
+    text = text.replace("-", "−")
     return text if tied(difference) else text + " *"
 
 
