@@ -148,7 +148,7 @@ def show(problem: Problem, outcomes: dict[str, dict]) -> None:
     gap = Reference(problem).gap
     print(f"{problem.workload}, l1_ratio {problem.l1_ratio:g} (reference certified to {gap:.0e})")
     for peer, outcome in outcomes.items():
-        tol = f"tol {outcome['tol']:g}" if "tol" in outcome else ""
+        tol = f"tol {outcome['tol']:.0e}" if "tol" in outcome else ""
         print(f"    {PEERS[peer].label:22s} {cell(outcome):38s} {tol}")
     share, rival = ratio(outcomes), fastest_rival(outcomes)
     print(f"    ours / {rival}: {'–' if share is None else f'{share:.2f}'}", flush=True)

@@ -24,6 +24,7 @@ from workloads import Workload, load
 TARGET = 1e-6
 REFERENCE_TOLERANCES = {OURS: 1e-10, "adelie": 1e-15, "glmnet-r": 1e-15}
 REFERENCE_GAP = 3e-7
+HALF_RUNG = 10.0**0.5
 REFERENCE_LIMIT = 200.0
 
 
@@ -230,25 +231,35 @@ class Bench:
         return outcome
 
     def _climb(self, peer: str, problem: Problem, limit: float) -> dict:
+        """Down the ladder to the first rung that is enough, then half a rung back."""
         reference = self.reference(problem)
         best: dict = {}
         for tol in self._ladder(peer, problem):
             try:
-                outcome = self.ask(peer, problem, tol, 1, limit=limit)
+                found = self._try(peer, problem, tol, limit, reference)
             except runner.TimedOut:
                 return best or {"failure": f"over {limit:.0f} s"}
             except runner.Failed as error:
                 late = str(error).startswith("OutOfTime")
                 return best or {"failure": f"over {limit:.0f} s" if late else str(error)}
-            reference.absorb(outcome)
-            reached, seconds = reference.suboptimality(outcome), outcome["seconds"][0]
-            if not best or reached < best["suboptimality"]:
-                best = {"tol": tol, "seconds": seconds, "suboptimality": reached}
-                best |= {key: outcome[key] for key in ("nonzeros", "certified")}
-            if reached <= TARGET:
+            if not best or found["suboptimality"] < best["suboptimality"]:
+                best = found
+            if accurate(best):
                 self._remember_rung(peer, problem, tol)
-                return self._repeated(best, peer, problem)
+                half = self._try(peer, problem, tol * HALF_RUNG, REFERENCE_LIMIT, reference)
+                return self._repeated(half if accurate(half) else best, peer, problem)
         return best
+
+    def _try(self, peer: str, problem: Problem, tol: float, limit: float, reference) -> dict:
+        outcome = self.ask(peer, problem, tol, 1, limit=limit)
+        reference.absorb(outcome)
+        return {
+            "tol": tol,
+            "seconds": outcome["seconds"][0],
+            "suboptimality": reference.suboptimality(outcome),
+            "nonzeros": outcome["nonzeros"],
+            "certified": outcome["certified"],
+        }
 
     def _ladder(self, peer: str, problem: Problem) -> tuple[float, ...]:
         """Tolerances to try; a peer's begins one rung above the one that was right last time."""

@@ -91,7 +91,7 @@ class Peer:
 
 class Clearning(Peer):
     name, package, label = "clearning", "clearning", "clearning"
-    tolerances = (1e-4, 3e-5, 1e-5, 3e-6, 1e-6, 1e-7, 1e-8, 1e-9)
+    tolerances = (1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9)
 
     def solve(self, alphas, l1_ratio, tol, intercept):
         from clearning import clearning_path
