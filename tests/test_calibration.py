@@ -242,6 +242,44 @@ def test_offset_contains_platt_s_sigmoid():
         assert found[0].value <= oracle.fun + 1e-9
 
 
+def test_a_log_tail_is_its_formula():
+    f, y = informative()
+    calibrator = CoherenceCalibrator(rho=0.7, u=0.4, tail="log").fit(f, y)
+    knee = np.mean(np.sqrt(np.abs(f))) ** 2
+    assert calibrator.knee_ == pytest.approx(knee, rel=1e-12)
+    z = np.abs(f)
+    bent = np.sign(f) * np.where(z < knee, z, knee * (1 + np.log(z / knee)))
+    np.testing.assert_allclose(
+        calibrator.predict_proba(f)[:, 1], Coherence(0.7, 0.4).inverse_link(bent), rtol=1e-12
+    )
+
+
+@pytest.mark.parametrize("u", ["fit", "fit-one"])
+@pytest.mark.parametrize("n", [300, 20_000])
+def test_the_better_tail_is_taken(u, n):
+    rng = np.random.default_rng(0)
+    logit = 1.5 * rng.normal(size=n)
+    y = rng.uniform(size=n) < expit(logit)
+    for scores, tail in ((logit, "linear"), (np.sinh(1.5 * logit), "log")):
+        values = {
+            name: CoherenceCalibrator(u=u, tail=name).fit(scores, y).cross_entropy_
+            for name in ("auto", "linear", "log")
+        }
+        assert values[tail] == min(values.values())
+        assert values["auto"] == pytest.approx(values[tail], rel=1e-9)
+    assert CoherenceCalibrator(u=1.0).fit(scores, y).knee_ == np.inf
+
+
+def test_probabilities_rise_with_the_score():
+    for seed in range(30):
+        f, y = score_set(seed)
+        grid = np.sort(np.concatenate([f, np.linspace(2 * f.min(), 2 * f.max(), 500)]))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            p = CoherenceCalibrator().fit(f, y).predict_proba(grid)[:, 1]
+        assert np.all(np.diff(p) >= 0)
+
+
 def test_scores_of_one_sign_have_one_margin():
     f, y = informative()
     f = np.abs(f)
@@ -386,6 +424,7 @@ def test_scores_that_are_all_zero_give_one_half_or_the_share(calibrator):
         ({"rho": 0.0}, [0, 1], [0, 1], None, "rho must be 'fit' or a finite number > 0, got 0.0"),
         ({"u": -1}, [0, 1], [0, 1], None, "'fit-one' or a finite number >= 0, got -1"),
         ({"u": "auto"}, [0, 1], [0, 1], None, "got 'auto'"),
+        ({"tail": "fat"}, [0, 1], [0, 1], None, "tail must be .* got 'fat'"),
         ({}, [0, np.nan], [0, 1], None, "scores contains NaN"),
         ({}, [0, 1], [1, 1], None, "two classes"),
         ({}, [0, 1, 2], [0, 1, 2], None, "two classes"),

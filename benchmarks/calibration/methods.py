@@ -28,7 +28,8 @@ from clearning import (
 # The methods whose probability exceeds one half exactly where the score is positive.
 SIGN_KEEPING = (
     "coherence",
-    "coherence, one margin",
+    "coherence, linear tail",
+    "coherence, one margin, linear tail",
     "coherence-svm",
     "coherence-svm, the paper's way",
     "temperature",
@@ -125,7 +126,10 @@ def venn_abers(case: Case) -> np.ndarray:
 
 METHODS: dict[str, Callable[[Case], np.ndarray]] = {
     "coherence": calibrator(CoherenceCalibrator),
-    "coherence, one margin": calibrator(lambda: CoherenceCalibrator(u="fit-one")),
+    "coherence, linear tail": calibrator(lambda: CoherenceCalibrator(tail="linear")),
+    "coherence, one margin, linear tail": calibrator(
+        lambda: CoherenceCalibrator(u="fit-one", tail="linear")
+    ),
     "coherence, offset": calibrator(lambda: CoherenceCalibrator(offset=True)),
     "coherence-svm": calibrator(lambda: CoherenceCalibrator(u=1.0)),
     "coherence-svm, the paper's way": calibrator(

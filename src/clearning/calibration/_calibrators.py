@@ -20,13 +20,14 @@ from sklearn.utils.validation import check_is_fitted
 from clearning.calibration._numerics import (
     BLOCK,
     Sample,
+    bend,
     coherence_logit,
     keep_sign,
     minimize,
     platt_derivatives,
     probabilities,
 )
-from clearning.calibration._search import Family, minima, stages
+from clearning.calibration._search import Family, best_minimum, stages
 
 Array = NDArray[np.float64]
 
@@ -102,12 +103,18 @@ class CoherenceCalibrator(_ScoreCalibrator):
     offset : bool, default=False
         Whether to add a fitted offset b to the logit. The family then contains Platt's sigmoid,
         and the probabilities may contradict the sign of the score.
+    tail : {"auto", "linear", "log"}, default="auto"
+        What large scores are worth: "linear" takes them as they are, "log" makes them grow as
+        k (1 + log(\|f\|/k)) beyond k, a typical size of the scores, (mean of √\|f\|)². "auto" is
+        linear for a u that is given, and whichever fits better for one that is fitted.
     smooth : bool, default=True
         Fit to Platt's smoothed targets (N₊ + 1)/(N₊ + 2) and 1/(N₋ + 2). False fits to the labels,
         as the paper does: on separable scores ρ then runs to the end of its range.
 
     Attributes
     ----------
+    knee_ : float
+        k, from which on scores grow as their logarithm; infinite for a linear tail.
     rho_, offset_ : float
         ρ and b in use.
     u_ : float or tuple of two floats
@@ -120,10 +127,11 @@ class CoherenceCalibrator(_ScoreCalibrator):
     Notes
     -----
     Without an offset, η̃(f) > 1/2 exactly when f > 0, in floating point too: probabilities never
-    contradict a prediction by the sign of the score. The cross-entropy can have several minima, so
-    a coarse grid over log ρ (and u, at quantiles of \|f\|) brackets them, a safeguarded Newton
-    method finds each, and the lowest is kept. Scores multiplied by a constant lead to ρ and u
-    multiplied by it, and to the same probabilities.
+    contradict a prediction by the sign of the score. They rise with the score always.
+
+    The cross-entropy can have several minima, so a coarse grid over log ρ (and u, at quantiles of
+    \|f\|) brackets them, a safeguarded Newton method finds each, and the lowest is kept. Scores
+    multiplied by a constant lead to ρ, u and k multiplied by it, and to the same probabilities.
 
     Examples
     --------
@@ -135,6 +143,7 @@ class CoherenceCalibrator(_ScoreCalibrator):
     np.True_
     """
 
+    knee_: float
     rho_: float
     u_: float | tuple[float, float]
     offset_: float
@@ -146,11 +155,13 @@ class CoherenceCalibrator(_ScoreCalibrator):
         rho: str | float = "fit",
         u: str | float = "fit",
         offset: bool = False,
+        tail: str = "auto",
         smooth: bool = True,
     ):
         self.rho = rho
         self.u = u
         self.offset = offset
+        self.tail = tail
         self.smooth = smooth
 
     def fit(
@@ -174,8 +185,11 @@ class CoherenceCalibrator(_ScoreCalibrator):
         """
         _check_parameter("rho", self.rho, ("fit",), or_zero=False)
         _check_parameter("u", self.u, ("fit", "fit-one"), or_zero=True)
+        if self.tail not in ("auto", "linear", "log"):
+            raise ValueError(f"tail must be 'auto', 'linear' or 'log', got {self.tail!r}.")
         sample, self.classes_ = _check_fit(scores, y, sample_weight, self.smooth)
-        best = minima(sample, self._family(sample.scale))[0]
+        best, knee = best_minimum(sample, self._family(sample.scale), self._knees(sample))
+        self.knee_ = sample.scale * knee
         log_rho, below, above, offset = best.theta.tolist()
         self.rho_ = sample.scale * float(np.exp(log_rho)) if self.rho == "fit" else float(self.rho)
         if not isinstance(self.u, str):
@@ -205,9 +219,18 @@ class CoherenceCalibrator(_ScoreCalibrator):
             margins=2 if self.u == "fit" and not self.offset else 1,
         )
 
+    def _knees(self, sample: Sample) -> list[float]:
+        """The knees to try, the linear tail's first, which wins where they are equally good."""
+        linear = self.tail == "linear" or (self.tail == "auto" and not isinstance(self.u, str))
+        typical = 0.0 if linear else sample.typical
+        if typical == 0.0:
+            return [np.inf]
+        return [typical] if self.tail == "log" else [np.inf, typical]
+
     def _logit(self, scores: Array) -> Array:
         u = np.where(scores > 0, self.u_[1], self.u_[0]) if isinstance(self.u_, tuple) else self.u_
-        logit = coherence_logit(scores, self.rho_, u)
+        bent = np.copysign(bend(np.abs(scores), self.knee_), scores)
+        logit = coherence_logit(bent, self.rho_, u)
         return logit + self.offset_ if self.offset else keep_sign(logit, scores)
 
 

@@ -8,7 +8,7 @@ by block, and the blocks' temporaries stay in the cache.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,14 @@ def coherence_logit(f: Array, rho: float, u: float | Array) -> Array:
         a, c = (z - u) / rho, -(z + u) / rho
         size = np.maximum(a, 0.0) + (np.log1p(np.exp(-np.abs(a))) - np.log1p(np.exp(c)))
     return np.copysign(size, f)
+
+
+def bend(z: Array, knee: float) -> Array:
+    """z up to the knee and k (1 + log(z/k)) beyond it, without a kink; z ≥ 0."""
+    if knee == np.inf:
+        return z
+    beyond = np.maximum(z, knee) / knee
+    return np.minimum(z, knee) + knee * np.log(beyond, out=beyond)
 
 
 def probabilities(logit: Array) -> tuple[Array, Array]:
@@ -61,6 +69,9 @@ class Folded:
     def mass(self) -> float:
         return float(self.toward.sum() + self.away.sum())
 
+    def bent(self, knee: float) -> Folded:
+        return replace(self, z=bend(self.z, knee))
+
     def blocks(self) -> Iterator[Folded]:
         for start in range(0, len(self.z), BLOCK):
             cut = slice(start, start + BLOCK)
@@ -72,7 +83,7 @@ class Sample:
     """Scores, to be read in units of `scale`, and the classes they are to predict.
 
     `masses` are the weights and `targets` the probabilities aimed at, of the negative and the
-    positive class.
+    positive class; scores are bent at the `knee`.
     """
 
     f: Array
@@ -81,10 +92,24 @@ class Sample:
     weight: Array | None
     masses: tuple[float, float]
     targets: tuple[float, float]
+    knee: float = np.inf
 
     @property
     def mass(self) -> float:
         return sum(self.masses)
+
+    @property
+    def typical(self) -> float:
+        """A typical size of the scores, (mean of √|f|)²: for a normal sample about the median."""
+        total = 0.0
+        for start in range(0, len(self.f), BLOCK):
+            cut = slice(start, start + BLOCK)
+            root = np.sqrt(np.abs(self.f[cut]) / self.scale)
+            total += float(root.sum() if self.weight is None else root @ self.weight[cut])
+        return (total / self.mass) ** 2
+
+    def bent(self, knee: float) -> Sample:
+        return replace(self, knee=knee)
 
     @property
     def separable(self) -> bool:
@@ -103,7 +128,7 @@ class Sample:
             if self.weight is not None:
                 toward *= self.weight[cut]
                 away *= self.weight[cut]
-            yield Folded(np.abs(f), toward, away, side)
+            yield Folded(bend(np.abs(f), self.knee), toward, away, side)
 
     def folded(self) -> Folded:
         """All of it at once."""

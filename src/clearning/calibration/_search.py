@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,25 +61,67 @@ def stages(sample: Sample) -> tuple[Folded, *tuple[Sample | Folded, ...]]:
     if len(sample.f) <= MANY:
         return (sample.folded(),)
     close = summary(sample, bits=9)
-    return summary(close, bits=4), close, sample
+    return summary(close, bits=3), close, sample
+
+
+def best_minimum(sample: Sample, family: Family, knees: list[float]) -> tuple[Minimum, float]:
+    """The lowest minimum over all knees, and its knee; only the best knee sees many scores."""
+    first, *middle = stages(sample)
+    family = _feasible(family, first)
+    rest = [middle.pop()] if middle else []
+    rivals = []
+    for knee in knees:
+        start = first.bent(knee)
+        box = _Box.around(start, family)
+        found = _descend([start, *(data.bent(knee) for data in middle)], family, box)
+        rivals.append((found, box, knee))
+    found, box, knee = min(rivals, key=lambda rival: rival[0][0].value)
+    return _polished([data.bent(knee) for data in rest], family, box, found)[0], knee
 
 
 def minima(sample: Sample, family: Family) -> list[Minimum]:
     """The minima found, lowest first."""
     steps = stages(sample)
-    few = steps[0]
-    if family.margins == 2 and len(np.unique(few.side)) < 2:
-        family = family._replace(margins=1)
-    rhos, us = axes(few, family)
-    starts = _starts(few, family, rhos, us)
-    lower = np.array([np.log(rhos[0]), us[0], us[0], -_REACH_OF_OFFSET])
-    upper = np.array([np.log(rhos[-1]), us[-1], us[-1], _REACH_OF_OFFSET])
-    found = [Minimum(theta, np.inf, False) for theta in starts]
+    family = _feasible(family, steps[0])
+    return _descend(list(steps), family, _Box.around(steps[0], family))
+
+
+def _feasible(family: Family, data: Folded) -> Family:
+    """The family itself, but for one margin where all scores have one sign."""
+    return family if len(np.unique(data.side)) == 2 else family._replace(margins=1)
+
+
+class _Box(NamedTuple):
+    """Where θ is searched for, and the grid it is first searched on."""
+
+    rhos: Array
+    us: Array
+
+    @classmethod
+    def around(cls, data: Folded, family: Family) -> _Box:
+        return cls(*axes(data, family))
+
+    @property
+    def lower(self) -> Array:
+        return np.array([np.log(self.rhos[0]), self.us[0], self.us[0], -_REACH_OF_OFFSET])
+
+    @property
+    def upper(self) -> Array:
+        return np.array([np.log(self.rhos[-1]), self.us[-1], self.us[-1], _REACH_OF_OFFSET])
+
+
+def _descend(steps: list[Any], family: Family, box: _Box) -> list[Minimum]:
+    """Start from the grid's local minima on the first of the data, and polish on each in turn."""
+    starts = _starts(steps[0], family, box.rhos, box.us)
+    return _polished(steps, family, box, [Minimum(theta, np.inf, False) for theta in starts])
+
+
+def _polished(steps: list[Any], family: Family, box: _Box, found: list[Minimum]) -> list[Minimum]:
     for data in steps:
-        found = _distinct([_polish(data, family, m.theta, lower, upper) for m in found])
         # A summary's values are close to the sample's: what is far above its best is out.
-        if data is not steps[-1]:
-            found = [m for m in found if m.value <= found[0].value * (1.0 + 1e-3)]
+        bound = found[0].value * (1.0 + 1e-3) if np.isfinite(found[0].value) else np.inf
+        starts = [minimum.theta for minimum in found if minimum.value <= bound]
+        found = _distinct([_polish(data, family, start, box) for start in starts])
     return found
 
 
@@ -88,7 +130,7 @@ def axes(data: Folded, family: Family) -> tuple[Array, Array]:
     z = np.sort(data.z[(data.z > 0) & (data.toward + data.away > 0)])
     z = z if len(z) else np.ones(1)
     if family.u is None:
-        us, spacing = _margins(data, z), 0.5 if family.offset else 0.35
+        us, spacing = _margins(data, z), 0.7 if family.offset else 0.35
     else:
         us, spacing = np.array([family.u]), 0.1
     if family.rho is not None:
@@ -140,9 +182,7 @@ def _two_margin_starts(sides: Array, rhos: Array, us: Array) -> list[Array]:
     return [np.array([np.log(rhos[i]), us[j], us[k], 0.0]) for i, j, k in lowest]
 
 
-def _polish(
-    data: Sample | Folded, family: Family, start: Array, lower: Array, upper: Array
-) -> Minimum:
+def _polish(data: Sample | Folded, family: Family, start: Array, box: _Box) -> Minimum:
     """Newton's method in the directions that are free."""
     free = family.directions
     if free.size == 0:
@@ -154,6 +194,7 @@ def _polish(
         value, gradient, hessian = coherence_derivatives(data, fixed + free @ point)
         return value, free.T @ gradient, free.T @ hessian @ free
 
+    lower, upper = box.lower, box.upper
     point, value, _ = minimize(derivatives, start[which], lower[which], upper[which], max_step=1.0)
     theta = fixed + free @ point
     at_end = family.rho is None and theta[0] in (lower[0], upper[0])
