@@ -286,7 +286,7 @@ def test_scores_of_one_sign_have_one_margin():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         two, one = (CoherenceCalibrator(u=u).fit(f, y) for u in ("fit", "fit-one"))
-    assert two.u_ == (one.u_, one.u_)
+    assert two.margins_ == one.margins_ == (one.u_, one.u_)
 
 
 @pytest.mark.parametrize("rho", [0.3, 2.0])

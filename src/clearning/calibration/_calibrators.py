@@ -117,8 +117,10 @@ class CoherenceCalibrator(_ScoreCalibrator):
         k, from which on scores grow as their logarithm; infinite for a linear tail.
     rho_, offset_ : float
         ρ and b in use.
-    u_ : float or tuple of two floats
-        The margin in use, or those of negative and of positive scores.
+    margins_ : tuple of two floats
+        The margins u of negative and of positive scores.
+    u_ : float
+        The margin; where there are two, their mean.
     cross_entropy_ : float
         Mean cross-entropy of the fit, against the targets it was fitted to.
     classes_ : ndarray of shape (2,)
@@ -145,7 +147,8 @@ class CoherenceCalibrator(_ScoreCalibrator):
 
     knee_: float
     rho_: float
-    u_: float | tuple[float, float]
+    margins_: tuple[float, float]
+    u_: float
     offset_: float
     cross_entropy_: float
 
@@ -192,12 +195,11 @@ class CoherenceCalibrator(_ScoreCalibrator):
         self.knee_ = sample.scale * knee
         log_rho, below, above, offset = best.theta.tolist()
         self.rho_ = sample.scale * float(np.exp(log_rho)) if self.rho == "fit" else float(self.rho)
-        if not isinstance(self.u, str):
-            self.u_ = float(self.u)
-        elif self.u == "fit" and not self.offset:
-            self.u_ = sample.scale * below, sample.scale * above
+        if isinstance(self.u, str):
+            self.margins_ = sample.scale * below, sample.scale * above
         else:
-            self.u_ = sample.scale * below
+            self.margins_ = float(self.u), float(self.u)
+        self.u_ = sum(self.margins_) / 2
         self.offset_ = offset
         self.cross_entropy_ = float(best.value)
         if best.at_end:
@@ -228,7 +230,7 @@ class CoherenceCalibrator(_ScoreCalibrator):
         return [typical] if self.tail == "log" else [np.inf, typical]
 
     def _logit(self, scores: Array) -> Array:
-        u = np.where(scores > 0, self.u_[1], self.u_[0]) if isinstance(self.u_, tuple) else self.u_
+        u = np.where(scores > 0, self.margins_[1], self.margins_[0])
         bent = np.copysign(bend(np.abs(scores), self.knee_), scores)
         logit = coherence_logit(bent, self.rho_, u)
         return logit + self.offset_ if self.offset else keep_sign(logit, scores)
