@@ -190,7 +190,8 @@ def test_designs_are_not_written_to():
 # --- Interrupts --------------------------------------------------------------------------------
 
 LONG = """
-import sys, time
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
 import numpy as np
 from clearning import clearning_path
 rng = np.random.default_rng(0)

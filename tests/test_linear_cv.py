@@ -302,7 +302,8 @@ def test_progress_counts_combinations_times_folds(data, monkeypatch):
 
 LONG_WORK = textwrap.dedent(
     """
-    import sys, numpy as np
+    import signal, sys, numpy as np
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     from clearning import CLearningClassifierCV
     rng = np.random.default_rng(0)
     X = np.asfortranarray(rng.standard_normal((2000, 400)))
