@@ -6,7 +6,14 @@ from math import sqrt
 from typing import Any
 
 from clearning.experiments.document import Document, Heading, Items, Paragraph
-from clearning.experiments.paper import GENERATED, LINK, LINK_BOTH, METHODS, SWAPPED
+from clearning.experiments.paper import (
+    BENCHMARKS,
+    GENERATED,
+    LINK,
+    LINK_BOTH,
+    METHODS,
+    SWAPPED,
+)
 from clearning.experiments.protocol import FULL, Protocol
 from clearning.experiments.summary import OURS
 
@@ -54,10 +61,12 @@ def _errors(setting: str, table: dict[str, Any]) -> list[str]:
     above = [name for name, row in rows.items() if _excess(row) > row["paper"][OURS][1]]
     if above:
         items.append(f"More than a deviation above the paper: {', '.join(above)}.")
-    if SWAPPED in table["supplement"] and "colon" in rows:
-        items.append(_swapped(rows["colon"], table["supplement"][SWAPPED]))
-    if GENERATED in table["supplement"] and "g241c" in rows:
-        items.append(_generated(rows["g241c"], table["supplement"][GENERATED]))
+    others = table["supplement"]
+    for name, swapped in SWAPPED.items():
+        if name in rows and swapped in others:
+            items.append(_swapped(name, rows[name], others[swapped]))
+    if "g241c" in rows and GENERATED in others:
+        items.append(_generated(rows["g241c"], others[GENERATED]))
     return items
 
 
@@ -79,11 +88,14 @@ def _closeness(rows: dict[str, Any]) -> str:
     )
 
 
-def _swapped(row: dict[str, Any], swapped: dict[str, Any]) -> str:
+def _swapped(name: str, row: dict[str, Any], swapped: dict[str, Any]) -> str:
+    benchmark = BENCHMARKS[name]
+    few, many = benchmark.n_train, benchmark.n_samples - benchmark.n_train
     return (
-        f"Colon: with 16 training samples C-learning errs {row['ours'][OURS]['mean']:.1f} %, with "
-        f"46, the shares of training and test exchanged, {swapped['ours'][OURS]['mean']:.1f} %; "
-        f"the paper prints {row['paper'][OURS][0]:.1f} %."
+        f"{name.capitalize()}: with {few} training samples C-learning errs "
+        f"{row['ours'][OURS]['mean']:.2f} %, with {many}, the shares of training and test "
+        f"exchanged, {swapped['ours'][OURS]['mean']:.2f} %; the paper prints "
+        f"{row['paper'][OURS][0]:.2f} %."
     )
 
 

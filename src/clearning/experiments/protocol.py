@@ -46,7 +46,7 @@ class Protocol:
     n_replications: int = 100
     n_partitions: int = 20
     sets: tuple[str, ...] = PAPER_SETS
-    supplement: tuple[str, ...] = (SWAPPED, GENERATED)
+    supplement: tuple[str, ...] = (*SWAPPED.values(), GENERATED)
     n_folds: int = 5
     n_repeats: int = 3
     l1_ratios: tuple[float, ...] = (0.01, 0.03, 0.1)

@@ -61,8 +61,9 @@ def _add_errors(document: Document, title: str, table: dict[str, Any]) -> None:
         for method in METHODS:
             ours, (mean, deviation) = row["ours"][method], row["paper"][method]
             text = f"{ours['mean']:.2f} ± {ours['sd']:.2f}"
+            lowest = ours["mean"] <= row["ours"][row["lowest"]]["mean"]
             cells += [
-                f"**{text}**" if method == row["lowest"] else text,
+                f"**{text}**" if lowest else text,
                 f"{mean:.2f} ± {deviation:.2f}",
             ]
         cells += [_difference(row["difference"][m], 2) for m in METHODS if m != OURS]
