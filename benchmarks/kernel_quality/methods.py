@@ -41,6 +41,10 @@ def c_learning(X, y, *, loss: str = "coherence", l1_ratio: float = 0.5) -> Fitte
     return Fitted(model, len(model.support_))
 
 
+def c_learning_ridge(X, y) -> Fitted:
+    return c_learning(X, y, l1_ratio=0.0)
+
+
 def kernel_logistic(X, y) -> Fitted:
     return c_learning(X, y, loss="logistic", l1_ratio=0.0)
 
@@ -57,6 +61,7 @@ def calibrated_svc(X, y) -> Fitted:
 
 METHODS = {
     "C-learning": c_learning,
+    "C-learning, no l1": c_learning_ridge,
     "calibrated SVC": calibrated_svc,
     "kernel logistic": kernel_logistic,
 }

@@ -10,7 +10,7 @@ import numpy as np
 import sklearn
 from methods import ALPHAS, FOLDS, METHODS, WIDTHS
 
-OURS, RIVAL = "C-learning", "calibrated SVC"
+OURS = ("C-learning", "C-learning, no l1")
 
 
 class Row(NamedTuple):
@@ -66,14 +66,14 @@ def by_set(rows: list[Row]) -> list[str]:
     return [*lines, "| mean | | " + " | ".join(cells) + " |"]
 
 
-def duels(rows: list[Row]) -> list[str]:
+def duels(rows: list[Row], hero: str) -> list[str]:
     names, losses = means(rows, "log_loss")
     _, errors = means(rows, "error")
     _, seconds = means(rows, "seconds")
     methods = list(METHODS)
-    own = methods.index(OURS)
+    own = methods.index(hero)
     lines = [
-        f"| {OURS} against | better log-loss on | mean difference in log-loss | better or equal "
+        f"| {hero} against | better log-loss on | mean difference in log-loss | better or equal "
         "error on | mean difference in error | its tuning takes |",
         "|---|" + "---:|" * 5,
     ]
@@ -106,13 +106,17 @@ def write(path: Path, rows: list[Row], seconds: float) -> None:
         "decade, which for the SVM are C = 1/(nα). C-learning is `KernelCLearningClassifierCV` "
         "at its default ρ = 1, u = 1 and l1_ratio = 0.5; calibrated SVC is scikit-learn's "
         "`CalibratedClassifierCV(SVC(), ensemble=False)`; kernel logistic is "
-        '`loss="logistic", l1_ratio=0`. Error is at probability one half. SVs are support '
+        '`loss="logistic", l1_ratio=0`; "no l1" is C-learning at l1_ratio = 0. Error is at probability one half. SVs are support '
         "vectors.",
+        "",
+        "The splits are new ones. On earlier splits (seed 0) the default had the better log-loss "
+        "than the calibrated SVC on 7 of 13 sets; l1_ratio = 0, 0.1 and a choice of 0 or 0.5 by "
+        "cross-validation, smaller ρ and a longer grid of penalties were then looked at there. The "
+        "default and l1_ratio = 0 are reported here, whatever came out.",
         "",
         "## C-learning against each",
         "",
-        *duels(rows),
-        "",
+        *(line for hero in OURS for line in [*duels(rows, hero), ""]),
         "## By data set",
         "",
         *by_set(rows),

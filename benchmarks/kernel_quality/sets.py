@@ -13,6 +13,8 @@ from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.preprocessing import StandardScaler
 
 MOST_TEST_ROWS = 2000
+# Grids and variants were looked at on the splits of seed 0; the table is made of others.
+SEED = 1
 
 
 def folder() -> Path:
@@ -39,7 +41,7 @@ class DataSet:
         X, y = self.load()
         n_test = min(len(y) - self.n_train, MOST_TEST_ROWS)
         splitter = StratifiedShuffleSplit(
-            n_splits, train_size=self.n_train, test_size=n_test, random_state=0
+            n_splits, train_size=self.n_train, test_size=n_test, random_state=SEED
         )
         for train, test in splitter.split(X, y):
             # A constant column would make the scaler divide by zero on another split.
