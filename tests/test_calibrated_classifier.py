@@ -1,6 +1,7 @@
 """CalibratedMarginClassifier: agreement with predict, and what reaches which stage."""
 
 import os
+import re
 import warnings
 from pathlib import Path
 
@@ -346,3 +347,17 @@ def test_scores_of_pairs_of_classes_are_refused():
     model = CalibratedMarginClassifier(SVC(decision_function_shape="ovo"), cv=2)
     with pytest.raises(ValueError, match="decision_function_shape='ovr'"):
         model.fit(X[:200], y[:200])
+
+
+def test_the_page_for_users_of_svc_runs_as_printed(two_classes):
+    page = Path(__file__).parents[1] / "docs" / "svc-probability.md"
+    before, after = re.findall(r"```py\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    X, y = two_classes
+    names = {"X": X, "y": y, "X_new": X}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        exec(before, names)
+        old = names["model"].predict(X)
+    exec(after, names)
+    assert isinstance(names["model"], CalibratedMarginClassifier)
+    np.testing.assert_array_equal(names["model"].predict(X), old)

@@ -147,7 +147,7 @@ def _download(source: Source) -> Arrays:
     except DownloadError as error:
         raise DatasetError(
             f"{source.title} could not be downloaded, as {error}: {_advice(source)}."
-        ) from error
+        ) from None
     arrays = _verified(source, lambda: source.decode(raw), " and ".join(source.urls))
     try:
         write_whole(path, {name: arrays[name] for name in source.arrays})
