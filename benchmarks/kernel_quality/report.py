@@ -106,7 +106,7 @@ def write(path: Path, rows: list[Row], seconds: float) -> None:
         "decade, which for the SVM are C = 1/(nα). C-learning is `KernelCLearningClassifierCV` "
         "at its default ρ = 1, u = 1 and l1_ratio = 0.5; calibrated SVC is scikit-learn's "
         "`CalibratedClassifierCV(SVC(), ensemble=False)`; kernel logistic is "
-        '`loss="logistic", l1_ratio=0`; "no l1" is C-learning at l1_ratio = 0. Error is at probability one half. SVs are support '
+        '`loss="logistic", l1_ratio=0`; "no l1" is C-learning at l1_ratio = 0. Error is at probability one half. SVs are support '  # noqa: E501
         "vectors.",
         "",
         "The splits are new ones. On earlier splits (seed 0) the default had the better log-loss "
