@@ -34,7 +34,7 @@ def all_pictures(tables: dict[str, Any], outcomes: dict[str, Any]) -> dict[str, 
 
 def draw_rho(simulations: dict[str, Any]) -> Any:
     """ρ against the replication, a panel for each simulation, with the paper's range shaded."""
-    axes = new_axes("clearning reproduce", 1, len(simulations), (4.8 * len(simulations), 3.4))
+    axes = _axes(1, len(simulations), (4.8 * len(simulations), 3.4))
     for ax, (number, table) in zip(axes, simulations.items(), strict=True):
         low, high = table["rho_paper"]
         ax.axhspan(low, high, color=GREY, alpha=0.18, lw=0, label="range in the paper")
@@ -47,7 +47,7 @@ def draw_rho(simulations: dict[str, Any]) -> Any:
 
 def draw_convergence(outcomes: dict[str, Any], name: str) -> Any:
     """Distance to the optimum: outer iterations left, the sweeps inside them right."""
-    axes = new_axes("clearning reproduce", 2, 2, (9.6, 6.8)).reshape(2, 2)
+    axes = _axes(2, 2, (10.4, 6.8)).reshape(2, 2)
     for (outer, inner), setting in zip(axes, WORDS, strict=True):
         study = outcomes[f"convergence/{setting}/{name}"]
         words = f"{WORDS[setting]}, ω = {study['l1_ratio']:g}, γ = {study['alpha']:.2g}"
@@ -80,12 +80,12 @@ def _draw_inner(ax: Any, study: dict[str, Any]) -> None:
         excess = np.maximum(sweeps - sweeps[-1], 1e-14)
         ax.plot(np.arange(1, len(excess)), excess[:-1], color=colour, label=f"outer {number + 1}")
     ax.set_xscale("log")
-    ax.legend(frameon=False)
+    _legend_beside(ax)
 
 
 def draw_sparseness(outcomes: dict[str, Any], name: str) -> Any:
     """Number of features or support vectors against γ, a curve for each ω."""
-    axes = new_axes("clearning reproduce", 1, 2, (9.6, 3.6))
+    axes = _axes(1, 2, (10.4, 3.6))
     for ax, setting in zip(axes, WORDS, strict=True):
         study = outcomes[f"sparseness/{setting}/{name}"]
         for curve, colour in zip(study["curves"], from_hot_to_cold(len(STUDIED_RATIOS))):
@@ -94,9 +94,20 @@ def draw_sparseness(outcomes: dict[str, Any], name: str) -> Any:
         what = "features" if setting == "features" else "support vectors"
         ax.set(xscale="log", xlabel="γ", ylabel=f"{what} of {study['n_coefficients']}")
         ax.set_title(WORDS[setting])
-        ax.legend(frameon=False)
         tidy(ax)
+    _legend_beside(axes[-1])
     return axes[0].figure
+
+
+def _axes(rows: int, columns: int, size: tuple[float, float]) -> Any:
+    axes = new_axes("clearning reproduce", rows, columns, size)
+    axes[0].figure.get_layout_engine().set(w_pad=0.1, h_pad=0.1)
+    return axes
+
+
+def _legend_beside(ax: Any) -> None:
+    """A legend outside, where no curve can pass."""
+    ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
 
 
 def as_svg(figure: Any) -> str:

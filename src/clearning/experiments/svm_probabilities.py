@@ -18,6 +18,7 @@ from clearning.losses import Hinge
 from clearning.path import RegularizationPath
 
 WSL_LEVELS = 10  # steps of π from 0 to 1: about √n, as its authors advise
+MAX_STEPS = 300  # of an SVM's fit; most need fewer than 100
 
 Calibrator = PlattCalibrator | SollichCalibrator | CoherenceCalibrator
 
@@ -96,8 +97,13 @@ def _fit(drawn: Replication, rows: Rows, alphas: Any, **options: Any) -> Regular
     grid = {"alphas": alphas}
     if np.ndim(alphas) == 0:
         grid["alpha_min_ratio"] = drawn.protocol.floor(0.0)
-    tol = drawn.protocol.tol
-    return drawn.design.fit(rows, drawn.y, loss=Hinge(), l1_ratio=0.0, tol=tol, **grid, **options)
+    options |= {"loss": Hinge(), "l1_ratio": 0.0, "tol": drawn.protocol.tol, "max_iter": MAX_STEPS}
+    path = drawn.design.fit(rows, drawn.y, **grid, **options)
+    for i in np.flatnonzero(~path.converged):
+        # An SVM can be far from its neighbour on the path: the start at zero is then the better.
+        alone = drawn.design.fit(rows, drawn.y, alphas=path.alphas[[i]], **options)
+        path.coefs[i], path.intercepts[i] = alone.coefs[0], alone.intercepts[0]
+    return path
 
 
 def _all_folds(drawn: Replication) -> list[Fold]:
