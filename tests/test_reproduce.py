@@ -13,8 +13,16 @@ from sklearn.metrics import log_loss
 from sklearn.svm import SVC
 
 from clearning.datasets import make_g241c, make_simulation
-from clearning.experiments import command, paper, reproduce, sets
-from clearning.experiments.document import Document, Grid, Items, Paragraph, to_html, to_markdown
+from clearning.experiments import command, paper, reproduce, sets, svm_probabilities
+from clearning.experiments.document import (
+    Document,
+    Grid,
+    Items,
+    Paragraph,
+    Picture,
+    to_html,
+    to_markdown,
+)
 from clearning.experiments.protocol import FULL, QUICK
 from clearning.experiments.replication import Replication
 from clearning.experiments.results import ResultStore, Task, run
@@ -186,6 +194,16 @@ def test_weighted_svms_against_libsvm():
     assert np.mean(np.abs(ours - (highest + lowest) / 2) < 1e-12) > 0.95
 
 
+def test_stalled_svms_start_anew(monkeypatch):
+    drawn, alphas = small_replication(), np.array([1.0, 0.01, 1e-4])
+    monkeypatch.setattr(svm_probabilities, "MAX_STEPS", 3)
+    path = svm_probabilities._fit(drawn, drawn.train, alphas)
+    assert not path.converged[-1]
+    alone = svm_probabilities._fit(drawn, drawn.train, alphas[-1:])
+    np.testing.assert_array_equal(path.coefs[-1], alone.coefs[0])
+    assert path.intercepts[-1] == alone.intercepts[0]
+
+
 def test_judge_against_scikit_learn():
     drawn = small_replication()
     p = np.clip(drawn.eta[60:] + 0.05, 0, 1)
@@ -251,12 +269,16 @@ def test_incomplete_sets_have_no_row():
 def test_document_is_escaped_and_complete():
     document = Document("a < b")
     document.add(Paragraph("**bold** & `x < 1`"), Items(["one"]), Grid(["h", "i"], [["1", "2"]]))
+    document.add(Picture("t", "data:image/svg+xml;base64,AA", "figures/1.svg"))
     page = to_html(document)
     assert "<title>a &lt; b</title>" in page
     assert "<strong>bold</strong> &amp; <code>x &lt; 1</code>" in page
     assert "<td>2</td>" in page
     assert "http" not in page
-    assert "| h | i |\n| --- | ---: |\n| 1 | 2 |" in to_markdown(document)
+    assert '<img alt="t" src="data:image/svg+xml;base64,AA">' in page
+    text = to_markdown(document)
+    assert "| h | i |\n| --- | ---: |\n| 1 | 2 |" in text
+    assert "![t](figures/1.svg)" in text
 
 
 def parse(*words):
@@ -276,6 +298,16 @@ def test_command_from_end_to_end(generated, monkeypatch, tmp_path, capsys):
     assert "data:image/svg+xml;base64," in page
     assert "What reproduces and what does not" in page
     assert "report.html" in capsys.readouterr().out
+
+
+def test_interruption_is_said(monkeypatch, tmp_path, capsys):
+    def interrupted(*args, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(reproduce, "reproduce", interrupted)
+    args = parse("--out", str(tmp_path))
+    assert args.run(args) == 130
+    assert "goes on from here" in capsys.readouterr().err
 
 
 def test_same_numbers_whatever_the_jobs(tmp_path):

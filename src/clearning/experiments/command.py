@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,10 @@ def _run(args: argparse.Namespace) -> int:
     from clearning.experiments.reproduce import reproduce
 
     parts = PARTS if args.part == "all" else (args.part,)
-    written = reproduce(parts, args.out, quick=args.quick, jobs=args.jobs, seed=args.seed)
+    try:
+        written = reproduce(parts, args.out, quick=args.quick, jobs=args.jobs, seed=args.seed)
+    except KeyboardInterrupt:
+        print("clearning: interrupted; the same command goes on from here", file=sys.stderr)
+        return 130
     print(f"Wrote {', '.join(str(path) for path in written)}.")
     return 0

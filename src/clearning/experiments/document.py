@@ -55,10 +55,11 @@ class Grid:
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure's title and its image as a data address; Markdown leaves it out."""
+    """A figure: its title, its image as a data address for HTML, and its file for Markdown."""
 
     title: str
     image: str
+    file: str
 
 
 Block = Heading | Paragraph | Items | Grid | Picture
@@ -88,8 +89,8 @@ def to_html(document: Document) -> str:
 
 
 def to_markdown(document: Document) -> str:
-    """Return the report without its figures."""
-    blocks = [_MARKDOWN[type(b)](b) for b in document.blocks if not isinstance(b, Picture)]
+    """Return the report with links to its figures."""
+    blocks = [_MARKDOWN[type(block)](block) for block in document.blocks]
     return "\n\n".join([f"# {document.title}", *blocks]) + "\n"
 
 
@@ -117,7 +118,8 @@ def _html_picture(block: Picture) -> str:
     )
 
 
-def _markdown_grid(block: Grid) -> str:
+def to_markdown_table(block: Grid) -> str:
+    """Return a table alone."""
     lines = [block.header, ["---", *["---:"] * (len(block.header) - 1)], *block.rows]
     return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
 
@@ -133,5 +135,6 @@ _MARKDOWN: dict[type, Callable[[Any], str]] = {
     Heading: lambda b: f"{'#' * b.level} {b.text}",
     Paragraph: lambda b: b.text,
     Items: lambda b: "\n".join(f"- {text}" for text in b.texts),
-    Grid: _markdown_grid,
+    Grid: to_markdown_table,
+    Picture: lambda b: f"![{b.title}]({b.file})\n\n{b.title}",
 }

@@ -58,9 +58,13 @@ def _errors(setting: str, table: dict[str, Any]) -> list[str]:
         "than that counts as well).",
         _closeness(rows),
     ]
-    above = [name for name, row in rows.items() if _excess(row) > row["paper"][OURS][1]]
+    above = [
+        f"{name} by {_excess(row):.2f} points (our own deviation is {row['ours'][OURS]['sd']:.2f})"
+        for name, row in rows.items()
+        if _excess(row) > row["paper"][OURS][1]
+    ]
     if above:
-        items.append(f"More than a deviation above the paper: {', '.join(above)}.")
+        items.append(f"More than a printed deviation above the paper: {', '.join(above)}.")
     others = table["supplement"]
     for name, swapped in SWAPPED.items():
         if name in rows and swapped in others:

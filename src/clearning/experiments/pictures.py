@@ -122,10 +122,9 @@ def as_svg(figure: Any) -> str:
     return text[text.index("<svg") :]
 
 
-def as_image(figure: Any) -> str:
-    """Return a figure as an image element that carries its SVG."""
-    encoded = base64.b64encode(as_svg(figure).encode()).decode()
-    return f"data:image/svg+xml;base64,{encoded}"
+def as_address(svg: str) -> str:
+    """Return an SVG as an address that carries it, for an image in a self-contained page."""
+    return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
 
 
 def _called(name: str) -> str:

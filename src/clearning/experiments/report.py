@@ -17,7 +17,7 @@ SETTING_TITLES = {
 
 
 def write_report(
-    protocol: Protocol, tables: dict[str, Any], missing: dict[str, str], images: dict[str, str]
+    protocol: Protocol, tables: dict[str, Any], missing: dict[str, str], pictures: list[Picture]
 ) -> Document:
     """Return the whole report."""
     document = Document("Coherence functions, reproduced")
@@ -34,9 +34,8 @@ def write_report(
     for setting, title in SETTING_TITLES.items():
         if setting in tables:
             _add_errors(document, title, tables[setting])
-    if images:
-        document.add(Heading("Figures"))
-        document.add(*(Picture(title, image) for title, image in images.items()))
+    if pictures:
+        document.add(Heading("Figures"), *pictures)
     _add_protocol(document, protocol)
     return document
 

@@ -13,7 +13,7 @@ from joblib import cpu_count
 
 from clearning import __version__
 from clearning.datasets import DatasetError
-from clearning.experiments.document import to_html, to_markdown
+from clearning.experiments.document import Picture, to_html, to_markdown
 from clearning.experiments.protocol import FULL, QUICK, Protocol
 from clearning.experiments.report import write_report
 from clearning.experiments.results import ResultStore, Task, run, write_text
@@ -106,15 +106,16 @@ def _write(
 ) -> list[Path]:
     from matplotlib import pyplot as plt
 
-    from clearning.experiments.pictures import all_pictures, as_image, as_svg
+    from clearning.experiments.pictures import all_pictures, as_address, as_svg
 
     tables = summarise(protocol, outcomes)
-    figures = all_pictures(tables, outcomes)
-    images = {title: as_image(figure) for title, figure in figures.items()}
-    for number, figure in enumerate(figures.values(), start=1):
-        write_text(out / "figures" / f"{number}.svg", as_svg(figure) + "\n")
+    pictures = []
+    for number, (title, figure) in enumerate(all_pictures(tables, outcomes).items(), start=1):
+        svg = as_svg(figure)
         plt.close(figure)
-    document = write_report(protocol, tables, missing, images)
+        pictures.append(Picture(title, as_address(svg), f"figures/{number}.svg"))
+        write_text(out / pictures[-1].file, svg)
+    document = write_report(protocol, tables, missing, pictures)
     results = {
         "version": __version__,
         "protocol": asdict(protocol),
