@@ -30,10 +30,10 @@ CALIBRATORS = [
 ]
 
 
-def score_set(seed):
+def score_set(seed, n=None):
     """Scores and labels of many kinds: heavy tails, two scales, inside the margin, misleading."""
     rng = np.random.default_rng(seed)
-    n = int(rng.choice([5, 10, 20, 50, 100]))
+    n = int(rng.choice([5, 10, 20, 50, 100])) if n is None else n
     f = [
         lambda: 2 * rng.normal(size=n),
         lambda: rng.standard_t(1.5, size=n),
@@ -376,6 +376,19 @@ def test_many_scores_are_fitted_as_exactly_as_few(monkeypatch, options, tail):
     monkeypatch.setattr(_search, "MANY", 10**6)
     direct = make().fit(f, y, weight).predict_proba(f)
     np.testing.assert_allclose(summarised, direct, rtol=1e-6, atol=1e-10)
+
+
+@pytest.mark.parametrize("offset", [False, True])
+def test_starts_left_out_for_many_scores_lose_nothing(monkeypatch, offset):
+    family = _search.Family(None, None, offset, margins=1 if offset else 2)
+    for seed in range(12):
+        sample, _ = _calibrators._check_fit(*score_set(seed, n=5000), None, True)
+        knees = [np.inf, sample.typical]
+        few, _ = _search.best_minimum(sample, family, knees)
+        with monkeypatch.context() as patch:
+            patch.setattr(_search, "_SLACK", np.inf)
+            all_, _ = _search.best_minimum(sample, family, knees)
+        assert few.value <= all_.value + 1e-9
 
 
 def test_labels_of_any_kind():

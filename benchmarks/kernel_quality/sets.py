@@ -13,8 +13,8 @@ from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.preprocessing import StandardScaler
 
 MOST_TEST_ROWS = 2000
-# Grids and variants were looked at on the splits of seed 0; the table is made of others.
-SEED = 1
+# Candidates were chosen on the splits of seed 0; the tables are made of others.
+SEED = 10
 
 
 def folder() -> Path:

@@ -235,6 +235,7 @@ def coherence_grid(data: Folded, rho: Array, u: Array, *, offset: bool) -> tuple
     mean cross-entropy of one margin for both.
     """
     values, offsets = np.empty((len(rho), 2)), np.zeros(len(rho))
+    mass = data.toward + data.away
     sides = np.column_stack([data.side < 0, data.side > 0]) / data.mass
     step = max(1, 2 * BLOCK // len(data.z))
     for start in range(0, len(rho), step):
@@ -245,15 +246,16 @@ def coherence_grid(data: Folded, rho: Array, u: Array, *, offset: bool) -> tuple
         logit = np.maximum(a, 0.0) + np.log(ratio)
         b = np.zeros_like(r)
         for _ in range(3 if offset else 0):
-            _, slope, curvature = binomial(logit + data.side * b, data.toward, data.away)
-            newton = -(slope @ data.side) / (curvature.sum(axis=1) + 1e-12 * data.mass)
-            b += np.clip(newton, -2.0, 2.0)[:, None]
+            with np.errstate(over="ignore"):
+                p = 1.0 / (1.0 + np.exp(-logit - data.side * b))
+            slope, curvature = (p * mass - data.toward) @ data.side, (p * (1.0 - p)) @ mass
+            b += np.clip(-slope / (curvature + 1e-12 * data.mass), -2.0, 2.0)[:, None]
         if offset:
             logit += data.side * b
         # As in `binomial`, but the value alone.
         size = np.abs(logit)
         losses = np.log1p(np.exp(-size)) + (size - logit) / 2
-        losses *= data.toward + data.away
+        losses *= mass
         losses += logit * data.away
         values[cut], offsets[cut] = losses @ sides, b[:, 0]
     return values, offsets

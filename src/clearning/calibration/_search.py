@@ -23,6 +23,8 @@ Array = NDArray[np.float64]
 MANY = 4096
 _FEW = 64
 _MOST_STARTS = 8
+# Of many scores the surface is smooth: grid minima this far above the lowest are not worth a start.
+_SLACK = 1.1
 _REACH_OF_OFFSET = 50.0
 
 
@@ -113,7 +115,10 @@ class _Box(NamedTuple):
 def _descend(steps: list[Any], family: Family, box: _Box) -> list[Minimum]:
     """Start from the grid's local minima on the first of the data, and polish on each in turn."""
     starts = _starts(steps[0], family, box.rhos, box.us)
-    return _polished(steps, family, box, [Minimum(theta, np.inf, False) for theta in starts])
+    if len(steps) > 1:
+        bound = _SLACK * min(start.value for start in starts)
+        starts = [start for start in starts if start.value <= bound]
+    return _polished(steps, family, box, [start._replace(value=np.inf) for start in starts])
 
 
 def _polished(steps: list[Any], family: Family, box: _Box, found: list[Minimum]) -> list[Minimum]:
@@ -153,13 +158,13 @@ def _margins(data: Folded, z: Array) -> Array:
     return np.unique(us)
 
 
-def _starts(data: Folded, family: Family, rhos: Array, us: Array) -> list[Array]:
+def _starts(data: Folded, family: Family, rhos: Array, us: Array) -> list[Minimum]:
     """The grid's local minima: over (ρ, u), and over ρ with the best margin on either side."""
     grid_rho, grid_u = (axis.ravel() for axis in np.meshgrid(rhos, us, indexing="ij"))
     values, offsets = coherence_grid(data, grid_rho, grid_u, offset=family.offset)
     both = values.sum(axis=1).reshape(len(rhos), len(us))
     starts = [
-        np.array([np.log(grid_rho[i]), grid_u[i], grid_u[i], offsets[i]])
+        _start(np.log(grid_rho[i]), grid_u[i], grid_u[i], offsets[i], value=values[i].sum())
         for i in _lowest_cells(both)[:_MOST_STARTS]
     ]
     if family.margins == 2:
@@ -167,7 +172,11 @@ def _starts(data: Folded, family: Family, rhos: Array, us: Array) -> list[Array]
     return starts
 
 
-def _two_margin_starts(sides: Array, rhos: Array, us: Array) -> list[Array]:
+def _start(*theta: float, value: float) -> Minimum:
+    return Minimum(np.array(theta), float(value), False)
+
+
+def _two_margin_starts(sides: Array, rhos: Array, us: Array) -> list[Minimum]:
     """The local minima in (ρ, u) of each side, with the other side's best margin at that ρ."""
     best = sides.argmin(axis=1)
     starts: dict[tuple[int, int, int], float] = {}
@@ -179,7 +188,7 @@ def _two_margin_starts(sides: Array, rhos: Array, us: Array) -> list[Array]:
     for row in _lowest_cells(sides.min(axis=1).sum(axis=1, keepdims=True)):
         starts[int(row), int(best[row, 0]), int(best[row, 1])] = sides[row].min(axis=0).sum()
     lowest = sorted(starts, key=lambda start: starts[start])[:_MOST_STARTS]
-    return [np.array([np.log(rhos[i]), us[j], us[k], 0.0]) for i, j, k in lowest]
+    return [_start(np.log(rhos[i]), us[j], us[k], 0.0, value=starts[i, j, k]) for i, j, k in lowest]
 
 
 def _polish(data: Sample | Folded, family: Family, start: Array, box: _Box) -> Minimum:

@@ -1,0 +1,1 @@
+"""Probabilities for SVMs on real data: `study.section()`, and their speed: `speed.section()`."""

@@ -1,0 +1,1 @@
+"""Kernel classifiers with probabilities on real data: `study.section()` is their table."""
