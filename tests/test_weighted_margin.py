@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.special import expit
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import make_classification, make_moons
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.linear_model import LogisticRegression
@@ -129,6 +129,21 @@ def test_neighbours_starts_save_work_and_change_nothing(problem, estimator, monk
     warm, cold = run(True), run(False)
     np.testing.assert_allclose(warm.fits_.scores(X), cold.fits_.scores(X), atol=2e-3)
     assert iterations[0] < 0.8 * iterations[1]
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_more_features_than_samples_are_fitted_as_any(convert):
+    X, y = make_classification(60, n_features=90, flip_y=0.2, random_state=2)
+    weight = np.random.default_rng(0).uniform(0.5, 2.0, len(y))
+    estimator = CLearningClassifier(rho=0.1, l1_ratio=0.0, alpha=0.05, tol=1e-10)
+    model = WeightedMarginClassifier(estimator, n_weights=5).fit(convert(X), y, weight)
+    for column, pi in enumerate(model.weights_[1:-1]):
+        both = weight * np.where(y == 1, 2 * (1 - pi), 2 * pi)
+        alpha = estimator.alpha * weight.sum() / both.sum()
+        single = clone(estimator).set_params(alpha=alpha).fit(X, y, both)
+        np.testing.assert_allclose(
+            model.fits_.scores(convert(X))[:, column], single.decision_function(X), atol=1e-3
+        )
 
 
 def test_the_middle_fit_is_the_estimator_itself(problem):

@@ -23,7 +23,7 @@ from sklearn.utils.validation import (
 )
 
 from clearning._base import Target, check_target, encode_labels
-from clearning._expansion import expand
+from clearning._expansion import Expansion, expand
 from clearning._progress import progress
 from clearning.calibration._classifier import weight_name
 from clearning.kernel import KernelCLearningClassifier
@@ -296,7 +296,32 @@ def _fit_linear(
     estimator._validate_params()
     X, y = estimator._validate_design(X, y)
     target = check_target(X, y, sample_weight=sample_weight, class_weight=estimator.class_weight)
-    return _LinearFits(estimator, *_solve_in_turn(estimator, X, target, inner))
+    if not _is_wide_ridge(estimator, X):
+        return _LinearFits(estimator, *_solve_in_turn(estimator, X, target, inner))
+    # The kernel problem that a wide ridge is: one matrix for all weights, and warm starts.
+    gram = safe_sparse_dot(X, X.T, dense_output=True)
+    by_rows = KernelCLearningClassifier(
+        kernel="precomputed",
+        loss=estimator.loss,
+        alpha=estimator.alpha,
+        l1_ratio=0.0,
+        rho=estimator.rho,
+        u=estimator.u,
+        delta=estimator.delta,
+        fit_intercept=estimator.fit_intercept,
+        tol=estimator.tol,
+        max_iter=estimator.max_iter,
+    )
+    expansion = Expansion(gram, None, np.arange(len(gram)))
+    coefs, intercepts = _solve_in_turn(by_rows, expansion, target, inner)
+    return _LinearFits(estimator, safe_sparse_dot(coefs, X, dense_output=True), intercepts)
+
+
+def _is_wide_ridge(estimator: CLearningClassifier, X: Any) -> bool:
+    plain = estimator.penalty_factor is None and estimator.bounds is None
+    # Standardised columns depend on the weights, and so would the matrix.
+    plain = plain and not estimator.standardize
+    return plain and estimator.l1_ratio == 0.0 and X.shape[0] < X.shape[1]
 
 
 def _fit_kernel(
