@@ -252,6 +252,28 @@ def test_a_log_tail_is_its_formula():
     np.testing.assert_allclose(
         calibrator.predict_proba(f)[:, 1], Coherence(0.7, 0.4).inverse_link(bent), rtol=1e-12
     )
+    far = knee * (1 + np.log(1e6 / knee))
+    exact = np.logaddexp(0, (far - 0.4) / 0.7) - np.logaddexp(0, -(far + 0.4) / 0.7)
+    likely, unlikely = -np.logaddexp(0, -exact), -np.logaddexp(0, exact)
+    np.testing.assert_allclose(
+        calibrator.predict_log_proba([-1e6, 1e6]),
+        [[likely, unlikely], [unlikely, likely]],
+        rtol=1e-12,
+    )
+
+
+# Smoothed targets ask for less than certainty, which a linear tail cannot give a score of a million.
+@pytest.mark.parametrize("options", [{}, {"offset": True}, {"u": 1.0, "smooth": False}], ids=str)
+def test_scores_of_a_million_among_small_ones_are_fitted_quietly(options):
+    f, y = informative()
+    f, y = np.append(f, [-1e6, 1e6]), np.append(y, [0, 1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        calibrator = CoherenceCalibrator(**options).fit(f, y)
+        proba, log_proba = calibrator.predict_proba(f), calibrator.predict_log_proba(f)
+    assert np.all(np.isfinite(log_proba))
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0, rtol=1e-15)
+    assert cross_entropy(y, proba[:, 1]) < 0.45
 
 
 @pytest.mark.parametrize("u", ["fit", "fit-one"])
