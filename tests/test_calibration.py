@@ -262,7 +262,7 @@ def test_a_log_tail_is_its_formula():
     )
 
 
-# Smoothed targets ask for less than certainty, which a linear tail cannot give a score of a million.
+# Smoothed targets ask for less than certainty; a linear tail cannot give a million less.
 @pytest.mark.parametrize("options", [{}, {"offset": True}, {"u": 1.0, "smooth": False}], ids=str)
 def test_scores_of_a_million_among_small_ones_are_fitted_quietly(options):
     f, y = informative()
