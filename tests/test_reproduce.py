@@ -27,7 +27,7 @@ from clearning.experiments.protocol import FULL, QUICK
 from clearning.experiments.replication import Replication
 from clearning.experiments.results import ResultStore, Task, run
 from clearning.experiments.selection import FeatureDesign, KernelDesign, cross_validate, make_folds
-from clearning.experiments.simulations import replicate
+from clearning.experiments.simulations import VARIANTS, draw, replicate
 from clearning.experiments.summary import statistics, summarise
 from clearning.experiments.svm_probabilities import WSL_LEVELS, weighted_probabilities
 from clearning.kernels import Kernel
@@ -221,6 +221,14 @@ def test_replication_has_every_method():
     assert json.loads(json.dumps(outcome)) == outcome
 
 
+def test_variants_see_the_same_draw():
+    plain, larger = draw(TINY, 1, 0), draw(TINY, 1, 0, n_train=200)
+    np.testing.assert_array_equal(larger.train[:100], plain.train)
+    np.testing.assert_array_equal(larger.y, plain.y)
+    wider = draw(TINY, 1, 0, width=2.0)
+    np.testing.assert_allclose(wider.design.K**4, plain.design.K)
+
+
 def test_statistics():
     values = [1.0, 2.0, 4.0]
     result = statistics(values)
@@ -298,6 +306,19 @@ def test_command_from_end_to_end(generated, monkeypatch, tmp_path, capsys):
     assert "data:image/svg+xml;base64," in page
     assert "What reproduces and what does not" in page
     assert "report.html" in capsys.readouterr().out
+
+
+def test_simulations_from_end_to_end(monkeypatch, tmp_path):
+    pytest.importorskip("matplotlib", reason="the report's figures need matplotlib")
+    monkeypatch.setattr(reproduce, "QUICK", TINY)
+    args = parse("simulations", "--quick", "--jobs", "1", "--out", str(tmp_path))
+    assert args.run(args) == 0
+    tables = json.loads((tmp_path / "results.json").read_text())["tables"]
+    assert set(tables["simulations"]) == {"1", "2"}
+    assert list(tables["variants"]) == sorted(VARIANTS)
+    page = (tmp_path / "report.md").read_text()
+    assert "![Figure 2: " in page
+    assert "Why simulation 1 is better in the paper was tried out" in page
 
 
 def test_interruption_is_said(monkeypatch, tmp_path, capsys):

@@ -16,6 +16,7 @@ from clearning.experiments.paper import (
     RHO_RANGE,
 )
 from clearning.experiments.protocol import Protocol
+from clearning.experiments.simulations import VARIANTS
 
 OURS = "C-learning"
 Table = dict[str, Any]
@@ -32,6 +33,7 @@ def summarise(protocol: Protocol, outcomes: dict[str, Any]) -> dict[str, Any]:
     simulated = _simulation_tables(protocol, outcomes)
     if simulated:
         tables["simulations"] = simulated
+        tables["variants"] = _variants(outcomes)
     return tables
 
 
@@ -138,6 +140,20 @@ def _simulation_tables(protocol: Protocol, outcomes: dict[str, Any]) -> dict[str
             "rho_paper": list(RHO_RANGE[number]),
         }
     return tables
+
+
+def _variants(outcomes: dict[str, Any]) -> dict[str, Table]:
+    """Cross-entropy and error of the first simulation's variants, as selected and in hindsight."""
+    runs = [run for key, run in outcomes.items() if key.startswith("variants/") and run]
+    return {
+        name: {
+            "gkl": statistics([run[name]["gkl"] for run in runs]),
+            "cer": statistics([run[name]["cer"] for run in runs]),
+            "best_gkl": statistics([run[name]["hindsight"]["gkl"] for run in runs]),
+            "best_cer": statistics([run[name]["hindsight"]["cer"] for run in runs]),
+        }
+        for name in (VARIANTS if runs else ())
+    }
 
 
 def _measure_table(
