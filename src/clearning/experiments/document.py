@@ -11,14 +11,14 @@ from typing import Any
 STYLE = """
 :root { color-scheme: light; }
 body { font: 16px/1.55 system-ui, -apple-system, "Segoe UI", sans-serif; color: #1c2430;
-       max-width: 68rem; margin: 0 auto; padding: 2rem 1.25rem 4rem; background: #fff; }
+       max-width: 76rem; margin: 0 auto; padding: 2rem 1.25rem 4rem; background: #fff; }
 h1 { font-size: 1.9rem; line-height: 1.2; margin: 0 0 .5rem; }
 h2 { font-size: 1.3rem; margin: 2.6rem 0 .6rem; padding-top: .6rem; border-top: 1px solid #dfe4ea; }
 h3 { font-size: 1.05rem; margin: 1.6rem 0 .4rem; }
 p, li { max-width: 52rem; }
 .scroll { overflow-x: auto; margin: .8rem 0 1.2rem; }
-table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums; }
-th, td { padding: .3rem .7rem; text-align: right; border-bottom: 1px solid #e8ebef;
+table { border-collapse: collapse; font-size: .82rem; font-variant-numeric: tabular-nums; }
+th, td { padding: .3rem .5rem; text-align: right; border-bottom: 1px solid #e8ebef;
          white-space: nowrap; }
 th { border-bottom: 2px solid #c7cdd4; font-weight: 600; }
 th:first-child, td:first-child { text-align: left; }

@@ -18,7 +18,7 @@ WORDS = {"features": "features", "kernels": "RBF kernel"}
 
 def all_pictures(tables: dict[str, Any], outcomes: dict[str, Any]) -> dict[str, Any]:
     """Return the figures by title, those for which there are outcomes."""
-    pictures = {"Figure 1: the losses": LossDisplay.from_paper().figure_}
+    pictures = {"Figure 1: the losses": _spaced(LossDisplay.from_paper().figure_)}
     if "simulations" in tables:
         title = "Figure 2: the fitted ρ of the SVM's link over the replications"
         pictures[title] = draw_rho(tables["simulations"])
@@ -39,7 +39,9 @@ def draw_rho(simulations: dict[str, Any]) -> Any:
         low, high = table["rho_paper"]
         ax.axhspan(low, high, color=GREY, alpha=0.18, lw=0, label="range in the paper")
         ax.plot(np.arange(1, len(table["rho"]) + 1), table["rho"], "o", ms=3.5, color=BLUE)
-        ax.set(title=f"Simulation {number}", xlabel="replication", ylabel="fitted ρ", yscale="log")
+        ax.set(title=f"Simulation {number}", xlabel="replication", ylabel="fitted ρ")
+        ax.set_ylim(bottom=0)
+        _whole_numbers(ax)
         ax.legend(frameon=False, loc="upper right")
         tidy(ax)
     return axes[0].figure
@@ -71,6 +73,7 @@ def _draw_outer(ax: Any, study: dict[str, Any]) -> None:
     ):
         excess = np.maximum(np.asarray(study[key]) - study["optimum"], floor)
         ax.plot(np.arange(len(excess)), excess, "o-", ms=4, color=colour, label=label)
+    _whole_numbers(ax)
     ax.legend(frameon=False)
 
 
@@ -101,8 +104,20 @@ def draw_sparseness(outcomes: dict[str, Any], name: str) -> Any:
 
 def _axes(rows: int, columns: int, size: tuple[float, float]) -> Any:
     axes = new_axes("clearning reproduce", rows, columns, size)
-    axes[0].figure.get_layout_engine().set(w_pad=0.1, h_pad=0.1)
+    _spaced(axes[0].figure)
     return axes
+
+
+def _spaced(figure: Any) -> Any:
+    """Leave some air between the panels."""
+    figure.get_layout_engine().set(w_pad=0.1, h_pad=0.1)
+    return figure
+
+
+def _whole_numbers(ax: Any) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
 
 
 def _legend_beside(ax: Any) -> None:
