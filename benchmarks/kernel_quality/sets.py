@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 
 MOST_TEST_ROWS = 2000
 # Candidates were chosen on the splits of seed 0; the tables are made of others.
-SEED = 10
+SEED = 20
 
 
 def folder() -> Path:
