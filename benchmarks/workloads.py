@@ -97,7 +97,7 @@ def _labels(X, n_true: int, rng: np.random.Generator) -> np.ndarray:
     support = np.linspace(0, p - 1, min(n_true, p)).astype(int)
     coef = np.where(np.arange(len(support)) % 2, -1.0, 1.0)
     score = X[:, support] @ coef
-    score *= 2.0 / score.std()
+    score *= 2.0 / (score.std() or 1.0)
     return (rng.random(n) < 1.0 / (1.0 + np.exp(-score))).astype(np.int64)
 
 

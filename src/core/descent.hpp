@@ -207,18 +207,14 @@ class ResidualDescent {
   int solve(InnerProblem& q, const Design& x, const Columns& columns, const Vector& e, const Vector& h,
             bool intercept, double target) {
     prepare(q, x, columns, e, h, intercept);
-    constexpr int max_sweeps = 500, patience = 6;
+    constexpr int max_sweeps = 12;  // more would solve a model more exactly than it describes the loss
     int sweeps = 0;
     while (sweeps < max_sweeps) {
       ++sweeps;
       if (sweep(q, x, columns, h, false) <= target) break;
-      double before = INFINITY;
-      for (int quiet = 1; sweeps < max_sweeps; ++quiet) {
+      while (sweeps < max_sweeps) {
         ++sweeps;
-        const double worst = sweep(q, x, columns, h, true);
-        if (worst <= target) break;
-        if (quiet % patience == 0 && worst > 0.5 * before) block_step(q, x, columns, h);
-        if (quiet % patience == 0) before = worst;
+        if (sweep(q, x, columns, h, true) <= target) break;
       }
     }
     return sweeps;
@@ -277,109 +273,8 @@ class ResidualDescent {
     return worst;
   }
 
-  // Where plain descent crawls: conjugate gradients on the block of non-zero coefficients, signs kept.
-  template <class Design>
-  void block_step(InnerProblem& q, const Design& x, const Columns& columns, const Vector& h) {
-    block_.clear();
-    block_columns_.clear();
-    for (int j = 0; j < q.count; ++j)
-      if (q.interior(j) && curvature_[j] + q.ridge[j] > 0.0) {
-        block_.push_back(j);
-        block_columns_.push_back(columns[j]);
-      }
-    const std::size_t k = block_.size();
-    if (k < 2) return;
-    slope_.resize(k);
-    x.dots(block_columns_, residual_.data(), slope_.data());
-    for (std::size_t c = 0; c < k; ++c) {
-      const int j = block_[c];
-      const double sign = q.b[j] > 0.0 ? 1.0 : (q.b[j] < 0.0 ? -1.0 : 0.0);
-      slope_[c] = -(slope_[c] + shift_ * first_[j]) + q.ridge[j] * q.b[j] + sign * q.l1[j];
-    }
-    conjugate_gradients(q, x, h);
-    double promise = 0.0, reach = 1.0;
-    cut_.resize(k);
-    for (std::size_t c = 0; c < k; ++c) {
-      const int j = block_[c];
-      promise += 0.5 * step_[c] * slope_[c];
-      const auto [low, high] = sign_range(q, j);
-      cut_[c] = std::clamp(q.b[j] + step_[c], low, high) - q.b[j];
-      if (cut_[c] != step_[c]) reach = std::min(reach, cut_[c] / step_[c]);
-    }
-    if (reach < 1.0) {
-      multiply(q, x, h, cut_, product_);
-      double change = 0.0;
-      for (std::size_t c = 0; c < k; ++c) change += cut_[c] * (slope_[c] + 0.5 * product_[c]);
-      if (change > 0.3 * promise)
-        for (std::size_t c = 0; c < k; ++c) cut_[c] = reach * step_[c];
-    }
-    apply(q, x, h);
-  }
-
-  template <class Design>
-  void apply(InnerProblem& q, const Design& x, const Vector& h) {
-    for (std::size_t c = 0; c < block_.size(); ++c) {
-      const int j = block_[c];
-      const auto [low, high] = sign_range(q, j);
-      const double after = std::clamp(q.b[j] + cut_[c], low, high);
-      cut_[c] = after - q.b[j];
-      q.b[j] = after;
-      shift_ += cut_[c] * mean_[j];
-    }
-    spread_.assign(h.size(), 0.0);
-    x.combine(block_columns_, cut_.data(), spread_.data());
-    for (std::size_t i = 0; i < h.size(); ++i) residual_[i] -= h[i] * spread_[i];
-  }
-
-  // out = (X_A' (H - h h' / sum h) X_A + ridge) p
-  template <class Design>
-  void multiply(const InnerProblem& q, const Design& x, const Vector& h, const Vector& p, Vector& out) {
-    spread_.assign(h.size(), 0.0);
-    x.combine(block_columns_, p.data(), spread_.data());
-    double centre = 0.0;
-    for (std::size_t c = 0; c < block_.size(); ++c) centre += p[c] * mean_[block_[c]];
-    for (std::size_t i = 0; i < h.size(); ++i) spread_[i] *= h[i];
-    out.resize(block_.size());
-    x.dots(block_columns_, spread_.data(), out.data());
-    for (std::size_t c = 0; c < block_.size(); ++c)
-      out[c] += q.ridge[block_[c]] * p[c] - centre * first_[block_[c]];
-  }
-
-  // step = approximate minimiser of slope' d + d' M d / 2, preconditioned by the diagonal.
-  template <class Design>
-  void conjugate_gradients(const InnerProblem& q, const Design& x, const Vector& h) {
-    constexpr int most = 60;
-    constexpr double reduction = 1e-2;
-    const std::size_t k = block_.size();
-    step_.assign(k, 0.0);
-    Vector rest(k), preconditioned(k), along(k, 0.0);
-    for (std::size_t c = 0; c < k; ++c) rest[c] = -slope_[c];
-    double length = 0.0, first_length = 0.0;
-    for (int iteration = 0; iteration < most; ++iteration) {
-      double next = 0.0;
-      for (std::size_t c = 0; c < k; ++c) {
-        preconditioned[c] = rest[c] / (curvature_[block_[c]] + q.ridge[block_[c]]);
-        next += rest[c] * preconditioned[c];
-      }
-      if (iteration == 0) first_length = next;
-      if (next <= reduction * reduction * first_length) break;
-      const double keep = iteration == 0 ? 0.0 : next / length;
-      for (std::size_t c = 0; c < k; ++c) along[c] = preconditioned[c] + keep * along[c];
-      length = next;
-      multiply(q, x, h, along, product_);
-      double bend = 0.0;
-      for (std::size_t c = 0; c < k; ++c) bend += along[c] * product_[c];
-      if (!(bend > 0.0)) break;
-      const double size = length / bend;
-      for (std::size_t c = 0; c < k; ++c) {
-        step_[c] += size * along[c];
-        rest[c] -= size * product_[c];
-      }
-    }
-  }
-
-  Columns active_, block_, block_columns_;
-  Vector residual_, mean_, first_, curvature_, slope_, step_, cut_, product_, spread_;
+  Columns active_;
+  Vector residual_, mean_, first_, curvature_;
   double shift_ = 0.0;
 };
 

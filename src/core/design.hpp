@@ -168,6 +168,9 @@ struct Sparse {
   const I* starts;
   Index n, p;
 
+  Sparse(const T* data, const I* indices, const I* starts, Index n, Index p)
+      : data(data), indices(indices), starts(starts), n(n), p(p) {}
+
   double entries(const Columns& columns) const {
     double sum = 0.0;
     for (int j : columns) sum += static_cast<double>(starts[j + 1] - starts[j]);
@@ -218,27 +221,41 @@ struct Sparse {
   }
   // Row by row: the chosen columns are turned into rows, and each row with curvature adds an outer product.
   void add_gram(const Columns& columns, int first, const double* h, const double*, double* gram, int stride) const {
-    const int count = static_cast<int>(columns.size());
-    std::vector<Index> row_start(n + 1, 0);
+    if (rows_.columns != columns) turn_into_rows(columns);
+    for (Index i = 0; i < n; ++i) {
+      if (!(h[i] > 0.0)) continue;
+      const Index begin = rows_.starts[i];
+      for (Index t = rows_.starts[i + 1] - 1; t >= begin && rows_.position[t] >= first; --t) {
+        double* target = gram + static_cast<std::size_t>(rows_.position[t]) * stride;
+        const double scaled = h[i] * rows_.value[t];
+        for (Index s = begin; s <= t; ++s) target[rows_.position[s]] += scaled * rows_.value[s];
+      }
+    }
+  }
+
+ private:
+  struct Rows {
+    Columns columns, position;
+    std::vector<Index> starts;
+    std::vector<T> value;
+  };
+  mutable Rows rows_;  // of the columns whose Gram matrix was asked for last
+
+  void turn_into_rows(const Columns& columns) const {
+    std::vector<Index> next(n + 1, 0);
     for (int j : columns)
-      for (I k = starts[j]; k < starts[j + 1]; ++k) row_start[indices[k] + 1] += h[indices[k]] > 0.0;
-    for (Index i = 0; i < n; ++i) row_start[i + 1] += row_start[i];
-    std::vector<int> position(row_start[n]);
-    Vector value(row_start[n]);
-    std::vector<Index> next(row_start.begin(), row_start.end() - 1);
-    for (int c = 0; c < count; ++c)
+      for (I k = starts[j]; k < starts[j + 1]; ++k) ++next[indices[k] + 1];
+    for (Index i = 0; i < n; ++i) next[i + 1] += next[i];
+    rows_.starts = next;
+    rows_.position.resize(next[n]);
+    rows_.value.resize(next[n]);
+    for (std::size_t c = 0; c < columns.size(); ++c)
       for (I k = starts[columns[c]]; k < starts[columns[c] + 1]; ++k) {
-        const Index i = indices[k];
-        if (!(h[i] > 0.0)) continue;
-        position[next[i]] = c;
-        value[next[i]++] = data[k];
+        const Index slot = next[indices[k]]++;
+        rows_.position[slot] = static_cast<int>(c);
+        rows_.value[slot] = data[k];
       }
-    for (Index i = 0; i < n; ++i)
-      for (Index t = row_start[i + 1] - 1; t >= row_start[i] && position[t] >= first; --t) {
-        double* target = gram + static_cast<std::size_t>(position[t]) * stride;
-        const double scaled = h[i] * value[t];
-        for (Index s = row_start[i]; s <= t; ++s) target[position[s]] += scaled * value[s];
-      }
+    rows_.columns = columns;
   }
 };
 

@@ -23,6 +23,11 @@ struct Settings {
   std::function<void()> check_interrupt;
 };
 
+struct PathPoint {
+  double alpha = 0.0, a = 0.0;
+  Vector b, score;
+};
+
 struct Outcome {
   double objective = 0.0, gap = std::numeric_limits<double>::infinity();
   int iterations = 0;
@@ -106,15 +111,19 @@ class Solver {
 
   Outcome solve_at(double alpha, double previous_alpha) {
     if (cools_) warm_up();
+    const bool given = warm_;
     set_alpha(alpha);
     begin_progress();
     if (!freeze_) choose_columns(alpha, previous_alpha);
+    extrapolate(alpha);
     const double goal = settings_.tol * null_objective_;
     Outcome out;
     double tighten = 1.0, check_level = 1.0, best_dual = -INFINITY, share = 0.1;
     while (true) {
       settings_.check_interrupt();
-      out.gap = gap(cools_ ? INFINITY : goal);
+      // One step makes far more of our own start than its gap may ask for, so that is not looked at.
+      const bool untried = out.iterations == 0 && !cools_ && !given;
+      out.gap = untried ? INFINITY : gap(cools_ ? INFINITY : goal);
       if (cools_) tighten = share * std::min(out.gap, null_objective_) / goal;
       load_inner(goal, tighten);
       const double worst = inner_.worst();
@@ -147,6 +156,7 @@ class Solver {
         break;
       }
     }
+    if (!freeze_) remember(alpha);
     out.objective = objective();
     if (!out.converged) {
       // Any dual point bounds the optimum; if none was complete, the last one is completed now.
@@ -663,6 +673,48 @@ class Solver {
     }
   }
 
+  // --- along the path -------------------------------------------------------------------------
+  void remember(double alpha) {
+    std::swap(earlier_, latest_);
+    latest_ = {alpha, a_, b_, score_};
+  }
+
+  // A start at the next penalty: the last two solutions continued in log alpha, if that is better.
+  void extrapolate(double alpha) {
+    if (earlier_.b.empty() || cools_ || freeze_) return;
+    const double ahead = std::log(alpha / latest_.alpha) / std::log(latest_.alpha / earlier_.alpha);
+    if (!(ahead > 0.0 && ahead < 3.0)) return;
+    load_inner(settings_.tol * null_objective_, 1.0);
+    Columns moved, turned;
+    Vector delta, rest;
+    for (int c = 0; c < inner_.count; ++c) {
+      const int j = set_[c];
+      const double drift = ahead * (b_[j] - earlier_.b[j]);
+      if (drift == 0.0) continue;
+      const auto [low, high] = sign_range(inner_, c);
+      if (b_[j] != 0.0) inner_.b[c] = std::clamp(b_[j] + drift, low, high);
+      const double change = inner_.b[c] - b_[j];
+      if (change != 0.0) {
+        moved.push_back(j);
+        delta.push_back(change);
+      }
+      if (std::fabs(change - drift) > 1e-14 * std::fabs(drift)) {
+        turned.push_back(j);
+        rest.push_back(change - drift);
+      }
+    }
+    if (moved.empty()) return;
+    for (Index j = 0; j < p_; ++j)
+      if (place_[j] < 0 && earlier_.b[j] != 0.0) {
+        turned.push_back(static_cast<int>(j));
+        rest.push_back(ahead * earlier_.b[j]);
+      }
+    for (Index i = 0; i < n_; ++i) direction_[i] = ahead * (score_[i] - earlier_.score[i]);
+    x_.combine(turned, rest.data(), direction_.data());
+    penalty_direction(moved, delta);
+    if (descend(moved, delta, ahead * (a_ - earlier_.a), 1)) refresh_gradient();
+  }
+
   // Without an l1 penalty the model's minimiser solves (ridge I + H K) beta = c - h shift, which Woodbury's
   // identity turns into a system on the samples that carry curvature: ridge I + D K D, D = H^(1/2).
   bool ridge_step() {
@@ -761,11 +813,17 @@ class Solver {
     return loss_.kappa * w / loss_.rho * (t < 1e-4 ? 0.25 : std::tanh(0.5 * t) / (2.0 * t));
   }
 
-  // Armijo search on the true objective along (delta, shift); commits the step it accepts.
   bool search(const Columns& moved, const Vector& delta, double shift) {
+    constexpr int most = 40;
     direction_.assign(n_, 0.0);
     x_.combine(moved, delta.data(), direction_.data());
     penalty_direction(moved, delta);
+    return descend(moved, delta, shift, most);
+  }
+
+  // Armijo search on the true objective along (delta, shift), which moves the scores along direction_; commits
+  // the step it accepts.
+  bool descend(const Columns& moved, const Vector& delta, double shift, int most) {
     const double penalty_now = penalty_value(b_);
     double slope = 0.0, penalty_full = 0.0;
     for (std::size_t c = 0; c < moved.size(); ++c) {
@@ -780,7 +838,7 @@ class Solver {
     saved_score_ = score_;
     const double saved_intercept = a_;
     double t = 1.0;
-    for (int tries = 0; tries < 40; ++tries, t *= 0.5) {
+    for (int tries = 0; tries < most; ++tries, t *= 0.5) {
       kernels().axpy(t, direction_.data(), score_.data(), n_);
       a_ = saved_intercept + t * shift;
       settle();
@@ -918,6 +976,7 @@ class Solver {
   double a_ = 0.0, loss_value_ = 0.0, curvature_sum_ = 0.0, null_objective_ = 0.0, kernel_ridge_ = 0.0;
   double balance_ = 1.0, heavy_ = 0.0;
   bool warm_ = false, freeze_ = false;
+  PathPoint earlier_, latest_;  // the last two solutions of the path
 
   Columns set_, free_;
   std::vector<int> place_, stamp_;  // where a column stands in set_; the point at which its v is exact
