@@ -3,6 +3,7 @@
 python benchmarks/bench.py            everything (hours)
 python benchmarks/bench.py --quick    a sample, in under five minutes, printed only
 python benchmarks/bench.py --only kernel,growth    these sections again, the others kept
+python benchmarks/bench.py --reuse-peers    our own seconds again, peers' from the cache
 """
 
 from __future__ import annotations
@@ -36,13 +37,14 @@ COMPILED = [peer for peer in PEERS if peer != "scikit-learn"]
 SHORT = ["glmnet-r", "adelie", OURS]
 
 
-def full_sections() -> dict[str, Callable[[], Section]]:
+def full_sections(**reuse: bool) -> dict[str, Callable[[], Section]]:
     return {
         "linear": lambda: linear.section(
             "Linear paths of 100 penalties, logistic loss, one thread",
             names=LINEAR,
             l1_ratios=BOTH,
             peers=ALL_PEERS,
+            **reuse,
         ),
         "two-threads": lambda: linear.section(
             "Linear paths of 100 penalties, logistic loss, two threads",
@@ -51,6 +53,7 @@ def full_sections() -> dict[str, Callable[[], Section]]:
             peers=["glmnet-r", "adelie", OURS],
             threads=2,
             most=1.0,
+            **reuse,
         ),
         "single": lambda: linear.section(
             "Single cold fits at a tenth of the largest penalty, logistic loss, one thread",
@@ -59,14 +62,17 @@ def full_sections() -> dict[str, Callable[[], Section]]:
             peers=COMPILED,
             grid="single",
             most=1.0,
+            **reuse,
         ),
         "loss": lambda: linear.loss_section(SIMULATED + SPARSE, BOTH),
-        "cross-validation": lambda: cross_validation.section(cross_validation.WORKLOADS, BOTH),
-        "kernel": lambda: kernel.probabilities_section([1000, 5000, 20_000]),
-        "kernel-path": lambda: kernel.path_section([500, 2000]),
-        "landmarks": lambda: kernel.landmarks_section([20_000, 200_000]),
-        "hinge": lambda: temperature.linear_section(["a9a", "rt_polarity"]),
-        "kernel-hinge": lambda: temperature.kernel_section([5000]),
+        "cross-validation": lambda: cross_validation.section(
+            cross_validation.WORKLOADS, BOTH, **reuse
+        ),
+        "kernel": lambda: kernel.probabilities_section([1000, 5000, 20_000], **reuse),
+        "kernel-path": lambda: kernel.path_section([500, 2000], **reuse),
+        "landmarks": lambda: kernel.landmarks_section([20_000, 200_000], **reuse),
+        "hinge": lambda: temperature.linear_section(["a9a", "rt_polarity"], **reuse),
+        "kernel-hinge": lambda: temperature.kernel_section([5000], **reuse),
         "cooling": lambda: temperature.cooling_section(),
         "growth": lambda: growth.section(growth.SIZES),
         "memory": lambda: memory.section(),
@@ -182,8 +188,11 @@ def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="a sample, printed only")
     parser.add_argument("--only", help="sections, comma-separated")
+    parser.add_argument("--reuse-peers", action="store_true", help="peers' seconds from the cache")
     arguments = parser.parse_args(argv)
-    sections = quick_sections() if arguments.quick else full_sections()
+    sections = (
+        quick_sections() if arguments.quick else full_sections(reuse_peers=arguments.reuse_peers)
+    )
     names = arguments.only.split(",") if arguments.only else list(sections)
     unknown = sorted(set(names) - set(sections))
     if unknown:
