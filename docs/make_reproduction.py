@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from clearning.experiments.document import Grid, to_markdown_table
-from clearning.experiments.paper import METHODS, PROBABILITY_METHODS
+from clearning.experiments.paper import METHODS, PAPER_SETS, PROBABILITY_METHODS
 
 DOCS = Path(__file__).parent
 IMAGES = DOCS / "images" / "reproduction"
@@ -51,7 +51,7 @@ def errors(tables: dict[str, Any]) -> str:
     for setting in ("features", "RBF kernel"):
         header += [f"{setting}: {ours}", "paper", first, second]
     rows = []
-    for name in tables["features"]["rows"]:
+    for name in PAPER_SETS:
         cells = [name]
         for setting in ("features", "kernels"):
             row = tables[setting]["rows"][name]

@@ -95,7 +95,8 @@ def _closeness(rows: dict[str, Any]) -> str:
             differences = [row["difference"][method] for row in rows.values()]
             clear = sum(abs(d["mean"]) > 2 * d["se"] for d in differences)
             mean = sum(d["mean"] for d in differences) / len(differences)
-            parts.append(f"{mean:+.2f} against {method} (clear on {clear} sets)")
+            text = f"{mean:+.2f}".replace("-", "−")
+            parts.append(f"{text} against {method} (clear on {clear} sets)")
     return (
         f"Averaged over the sets, C-learning's error differs by {' and '.join(parts)} percentage "
         "points: the three methods are closer to each other than the paper's tables suggest."
