@@ -114,6 +114,19 @@ def targets(rows: list[Row]) -> list[Target]:
     ]
 
 
+def verdict(rows: list[Row]) -> str:
+    losses, errors = means(rows, "log_loss")[1], means(rows, "error")[1]
+    own, rival = (list(METHODS).index(name) for name in (OURS, RIVAL))
+    better = int(np.sum(losses[:, own] < losses[:, rival]))
+    points = 100 * (errors[:, own] - errors[:, rival]).mean()
+    aim = 3 * better >= 2 * len(losses) and points <= 0
+    return (
+        "The aim, a better log-loss than the calibrated SVC's on two thirds of the sets and no "
+        f"larger mean error, is {'reached' if aim else 'not reached'}: {better} of {len(losses)} "
+        f"sets, {points:+.2f} points of error."
+    )
+
+
 def how(rows: list[Row]) -> str:
     n_splits = 1 + max(row.split for row in rows)
     return (
@@ -125,7 +138,7 @@ def how(rows: list[Row]) -> str:
 
 
 def candidates() -> str:
-    widths, margins = (" and ".join(map(str, values)) for values in (WIDTHS, MARGINS))
+    widths, margins = ", ".join(map(str, WIDTHS)), " and ".join(map(str, MARGINS))
     return (
         f'All have Gaussian kernels of {widths} times the width rule `gamma="median"`. Calibrated '
         "SVC, scikit-learn's `CalibratedClassifierCV(SVC(), ensemble=False)`, and kernel logistic, "
@@ -153,7 +166,7 @@ HISTORY = (
 def section(rows: list[Row]) -> Section:
     result = Section("Quality of kernel classifiers on real data", targets=targets(rows))
     result.text(
-        f"{how(rows)} The candidates, and how they were chosen, are in "
+        f"{how(rows)} {verdict(rows)} The candidates, and how they were chosen, are in "
         "[results-kernel-quality.md](results-kernel-quality.md)."
     )
     result.table(duels(rows))
@@ -170,6 +183,7 @@ def write(path: Path, rows: list[Row], seconds: float) -> None:
         f"{how(rows)}\n",
         f"{candidates()}\n",
         f"{HISTORY}\n",
+        f"{verdict(rows)}\n",
         "## C-learning against each\n",
         duels(rows),
         "## By data set\n",
