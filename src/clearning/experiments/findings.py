@@ -24,6 +24,12 @@ CITED = (
     "100 replications. Here all methods see the same draws and all of them count. Run like "
     "that, PLR is about as good as C-learning."
 )
+SLOPE = (
+    "Platt's sigmoid has the advantage in simulation 1 that its slope is fitted after γ is chosen; "
+    "C-learning's scores take their scale from γ itself. Tested once, on 24 draws with seed 99: a "
+    "sigmoid fitted to C-learning's held-out scores lowers its cross-entropy by 0.005 ± 0.001, "
+    "about half of what it is behind."
+)
 
 
 def add_findings(
@@ -49,7 +55,7 @@ def add_findings(
     if tables.get("variants"):
         items.append(_variants(tables["variants"]))
     if "simulations" in tables:
-        items.append(CITED)
+        items += [SLOPE, CITED]
     document.add(Items(items))
 
 
