@@ -38,9 +38,10 @@ def draw_rho(simulations: dict[str, Any]) -> Any:
     for ax, (number, table) in zip(axes, simulations.items(), strict=True):
         low, high = table["rho_paper"]
         ax.axhspan(low, high, color=GREY, alpha=0.18, lw=0, label="range in the paper")
-        ax.plot(np.arange(1, len(table["rho"]) + 1), table["rho"], "o", ms=3.5, color=BLUE)
+        replications = np.arange(1, len(table["rho"]) + 1)
+        ax.plot(replications, table["rho"], "o", ms=3.5, color=BLUE, clip_on=False)
         ax.set(title=f"Simulation {number}", xlabel="replication", ylabel="fitted ρ")
-        ax.set_ylim(bottom=0)
+        ax.set_ylim(0, 1.2 * max(high, *table["rho"]))  # room for the legend
         _whole_numbers(ax)
         ax.legend(frameon=False, loc="upper right")
         tidy(ax)
