@@ -278,4 +278,63 @@ class ResidualDescent {
   double shift_ = 0.0;
 };
 
+// Without kinks (no l1 penalty, no bounds) the model is solved by conjugate gradients, preconditioned by its diagonal.
+class ConjugateGradients {
+ public:
+  template <class Design>
+  void solve(InnerProblem& q, const Design& x, const Columns& columns, const Vector& h, bool intercept,
+             double target) {
+    constexpr int most = 500;
+    const int k = q.count;
+    double total = 0.0;
+    for (double hi : h) total += hi;
+    const bool centred = intercept && total > 0.0;
+    mean_.assign(k, 0.0);
+    diagonal_.resize(k);
+    for (int j = 0; j < k; ++j) {
+      double first, second;
+      x.moments(columns[j], h.data(), first, second);
+      if (centred) mean_[j] = first / total;
+      diagonal_[j] = std::max(second - first * mean_[j], 0.0) + q.ridge[j];
+      if (!(diagonal_[j] > 0.0)) diagonal_[j] = 1.0;
+    }
+    along_.assign(k, 0.0);
+    shift_ = 0.0;
+    double length = 0.0;
+    for (int iteration = 0; iteration < most && worst(q) > target; ++iteration) {
+      double next = 0.0;
+      for (int j = 0; j < k; ++j) next += q.g[j] * q.g[j] / diagonal_[j];
+      const double keep = iteration == 0 ? 0.0 : next / length;
+      for (int j = 0; j < k; ++j) along_[j] = keep * along_[j] - q.g[j] / diagonal_[j];
+      length = next;
+      x.curved_product(columns, h.data(), along_.data(), product_);
+      double centre = 0.0, bend = 0.0;
+      for (int j = 0; j < k; ++j) centre += mean_[j] * along_[j];
+      for (int j = 0; j < k; ++j) {
+        product_[j] += q.ridge[j] * along_[j] - total * centre * mean_[j];
+        bend += along_[j] * product_[j];
+      }
+      if (!(bend > 0.0)) break;
+      const double size = length / bend;
+      for (int j = 0; j < k; ++j) {
+        q.b[j] += size * along_[j];
+        q.g[j] += size * product_[j];
+      }
+      shift_ -= size * centre;
+    }
+  }
+
+  double intercept_shift() const { return shift_; }
+
+ private:
+  static double worst(const InnerProblem& q) {
+    double worst = 0.0;
+    for (int j = 0; j < q.count; ++j) worst = std::max(worst, std::fabs(q.g[j]) / q.allowed[j]);
+    return worst;
+  }
+
+  Vector mean_, diagonal_, along_, product_;
+  double shift_ = 0.0;
+};
+
 }  // namespace clearning

@@ -125,6 +125,14 @@ struct Dense {
       for (Index i = 0; i < n; ++i) out[i] += c * h[i] * xj[i];
     }
   }
+  // out = X_C' diag(h) X_C v
+  void curved_product(const Columns& columns, const double* h, const double* v, Vector& out) const {
+    Vector along(n, 0.0);
+    combine(columns, v, along.data());
+    for (Index i = 0; i < n; ++i) along[i] *= h[i];
+    out.resize(columns.size());
+    dots(columns, along.data(), out.data());
+  }
   // Rows without curvature (common at small temperature) are left out of the product.
   void add_gram(const Columns& columns, int first, const double* h, const double* mean, double* gram,
                 int stride) const {
@@ -218,6 +226,18 @@ struct Sparse {
   }
   void axpy_weighted(Index j, double c, const double* h, double* out) const {
     for (I k = starts[j]; k < starts[j + 1]; ++k) out[indices[k]] += c * h[indices[k]] * static_cast<double>(data[k]);
+  }
+  void curved_product(const Columns& columns, const double* h, const double* v, Vector& out) const {
+    if (rows_.columns != columns) turn_into_rows(columns);
+    out.assign(columns.size(), 0.0);
+    for (Index i = 0; i < n; ++i) {
+      if (!(h[i] > 0.0)) continue;
+      const Index begin = rows_.starts[i], end = rows_.starts[i + 1];
+      double along = 0.0;
+      for (Index t = begin; t < end; ++t) along += rows_.value[t] * v[rows_.position[t]];
+      along *= h[i];
+      for (Index t = begin; t < end; ++t) out[rows_.position[t]] += along * rows_.value[t];
+    }
   }
   // Row by row: the chosen columns are turned into rows, and each row with curvature adds an outer product.
   void add_gram(const Columns& columns, int first, const double* h, const double*, double* gram, int stride) const {

@@ -24,7 +24,7 @@ struct Settings {
 };
 
 struct PathPoint {
-  double alpha = 0.0, a = 0.0;
+  double position = 0.0, a = 0.0;
   Vector b, score;
 };
 
@@ -44,8 +44,11 @@ class Solver {
         place_(x.p, -1), stamp_(x.p, -1), cools_(loss.kind == LossKind::hinge) {
     if (cools_) loss_ = {LossKind::coherence, null_temperature, 1.0, 2.0, 1.0};
     if constexpr (Design::is_kernel) quad_.assign(p_, 0.0);
-    for (Index j = 0; j < p_; ++j)
+    smooth_ = penalty.l1_ratio == 0.0;
+    for (Index j = 0; j < p_; ++j) {
       if (unpenalised(j)) free_.push_back(static_cast<int>(j));
+      smooth_ = smooth_ && std::isinf(penalty.lower[j]) && std::isinf(penalty.upper[j]);
+    }
   }
 
   const Vector& coefficients() const { return b_; }
@@ -115,7 +118,7 @@ class Solver {
     set_alpha(alpha);
     begin_progress();
     if (!freeze_) choose_columns(alpha, previous_alpha);
-    extrapolate(alpha);
+    if (!cools_ && !freeze_) extrapolate(std::log(alpha));
     const double goal = settings_.tol * null_objective_;
     Outcome out;
     double tighten = 1.0, check_level = 1.0, best_dual = -INFINITY, share = 0.1;
@@ -124,6 +127,16 @@ class Solver {
       // One step makes far more of our own start than its gap may ask for, so that is not looked at.
       const bool untried = out.iterations == 0 && !cools_ && !given;
       out.gap = untried ? INFINITY : gap(cools_ ? INFINITY : goal);
+      if (cools_ && out.iterations > 0) {
+        // Warm, the temperature alone keeps the gap open: cool as soon as a step gains little beside that.
+        const double warmth = sample_gap(1.0);
+        if (warmth > 0.5 * goal && gain_ < 0.03 * warmth && out.gap > goal) {
+          if (!freeze_) admit_violators();
+          if (!cool()) break;
+          gain_ = INFINITY;
+          continue;
+        }
+      }
       if (cools_) tighten = share * std::min(out.gap, null_objective_) / goal;
       load_inner(goal, tighten);
       const double worst = inner_.worst();
@@ -156,7 +169,7 @@ class Solver {
         break;
       }
     }
-    if (!freeze_) remember(alpha);
+    if (!freeze_ && !cools_) remember(std::log(alpha));
     out.objective = objective();
     if (!out.converged) {
       // Any dual point bounds the optimum; if none was complete, the last one is completed now.
@@ -176,7 +189,6 @@ class Solver {
       ridge_[j] = alpha * (1.0 - penalty_.l1_ratio) * penalty_.l2_factor[j];
     }
     kernel_ridge_ = alpha * (1.0 - penalty_.l1_ratio);
-    if constexpr (Design::is_kernel) model_current_ = false;
   }
 
   // Ridge part of the smooth gradient.
@@ -190,7 +202,7 @@ class Solver {
 
   double penalty_value(const Vector& b) const {
     double sum = 0.0;
-    for (Index j = 0; j < p_; ++j) {
+    for (int j : set_) {  // all others are zero
       if (b[j] == 0.0) continue;
       sum += l1_[j] * std::fabs(b[j]);
       if constexpr (Design::is_kernel) sum += 0.5 * kernel_ridge_ * b[j] * quad_[j];
@@ -201,16 +213,20 @@ class Solver {
 
   // The hinge is the limit of the coherence function, so its problem is solved by lowering the temperature
   // until the hinge's own gap is small.
-  static constexpr double null_temperature = 1e-3, first_temperature = 0.25, cooling = 0.2, last_temperature = 1e-9;
+  static constexpr double null_temperature = 1e-3, first_temperature = 0.25, cooling = 0.4, last_temperature = 1e-9;
 
   bool cool() {
     if (loss_.rho <= last_temperature) return false;
+    if (!freeze_) remember(loss_.rho);
     set_temperature(loss_.rho * cooling);
+    if (!freeze_) extrapolate(loss_.rho);
     return true;
   }
 
   void warm_up() {
     const bool fresh = set_.empty();
+    earlier_.b.clear();
+    latest_.b.clear();
     set_temperature(fresh ? first_temperature : std::min(first_temperature, 2.0 * loss_.rho));
   }
 
@@ -633,7 +649,10 @@ class Solver {
     const bool explicit_model = uses_gram();
     if (explicit_model) {
       update_gram(worst);
-      descent_.solve(inner_, model_.data(), stride_, std::max(0.5, 0.1 * worst));
+      descent_.solve(inner_, gram_.data(), stride_, std::max(0.5, 0.1 * worst));
+    } else if (smooth_) {
+      gram_count_ = 0;
+      gradients_.solve(inner_, x_, set_, model_h_, settings_.intercept, std::max(0.5, 0.1 * worst));
     } else {
       gram_count_ = 0;
       residual_descent_.solve(inner_, x_, set_, e_, model_h_, settings_.intercept, std::max(0.5, 0.03 * worst));
@@ -649,7 +668,7 @@ class Solver {
       if (explicit_model) shift -= d * mean_[c];
     }
     if (moved.empty()) return retry();
-    if (!explicit_model) shift = residual_descent_.intercept_shift();
+    if (!explicit_model) shift = smooth_ ? gradients_.intercept_shift() : residual_descent_.intercept_shift();
     if (!search(moved, delta, shift)) return retry();
     refresh_gradient();
     const double after = worst_violation();
@@ -674,15 +693,16 @@ class Solver {
   }
 
   // --- along the path -------------------------------------------------------------------------
-  void remember(double alpha) {
+  // The position of a solution is the logarithm of its penalty or, while a hinge's problem cools, its temperature.
+  void remember(double position) {
     std::swap(earlier_, latest_);
-    latest_ = {alpha, a_, b_, score_};
+    latest_ = {position, a_, b_, score_};
   }
 
-  // A start at the next penalty: the last two solutions continued in log alpha, if that is better.
-  void extrapolate(double alpha) {
-    if (earlier_.b.empty() || cools_ || freeze_) return;
-    const double ahead = std::log(alpha / latest_.alpha) / std::log(latest_.alpha / earlier_.alpha);
+  // A start at the next position: the last two solutions continued, if that is better.
+  void extrapolate(double position) {
+    if (earlier_.b.empty()) return;
+    const double ahead = (position - latest_.position) / (latest_.position - earlier_.position);
     if (!(ahead > 0.0 && ahead < 3.0)) return;
     load_inner(settings_.tol * null_objective_, 1.0);
     Columns moved, turned;
@@ -797,10 +817,18 @@ class Solver {
 
   // Curvature of the model: the loss's own, lifted where it is too flat to be trusted.
   void curvature() {
-    model_h_ = h_;
+    const double negligible = 1e-12 * *std::max_element(h_.begin(), h_.end());
+    model_h_.resize(n_);
+    Index curved = 0;
+    for (Index i = 0; i < n_; ++i) {
+      model_h_[i] = h_[i] > negligible ? h_[i] : 0.0;
+      curved += h_[i] > negligible;
+    }
+    curved_share_ = static_cast<double>(curved) / n_;
     // Piecewise quadratic losses are flat in places, where a model without curvature has no minimum.
     const double floor = std::max(floor_, loss_.kind == LossKind::coherence ? 0.0 : 1e-8);
     if (floor <= 0.0) return;
+    curved_share_ = 1.0;
     for (Index i = 0; i < n_; ++i) model_h_[i] = std::max(model_h_[i], floor * safe_curvature(i));
   }
 
@@ -851,6 +879,7 @@ class Solver {
         } else {
           floor_ = floor_ < 1e-4 ? 0.0 : 0.25 * floor_;
         }
+        gain_ = now - (loss_value_ + penalty_now + change);
         commit(moved, delta, t);
         return true;
       }
@@ -881,9 +910,11 @@ class Solver {
   }
 
   // --- the explicit model ---------------------------------------------------------------------
+  // Rough nanoseconds. Only rows with curvature count, and of a sparse row only the pairs of its entries.
   double gram_cost(double k, double entries) const {
-    if constexpr (Design::is_sparse) return 0.5 * k * entries;
-    else return entries * k / 30.0;
+    const double curved = entries * curved_share_;
+    if constexpr (Design::is_sparse) return curved * (1.0 + entries / n_) + 3.0 * k * k;
+    else return curved * k / 30.0;
   }
   double pass_cost(double entries) const { return (Design::is_sparse ? 2.0 : 0.6) * entries + 20.0 * n_; }
 
@@ -906,20 +937,21 @@ class Solver {
   void update_gram(double worst) {
     const int k = static_cast<int>(set_.size());
     const double entries = x_.entries(set_);
-    bool rebuild = gram_count_ == 0 || contraction_ > 0.7;
+    constexpr double nothing = 5e4;  // where a fresh model costs nothing, steps converge quadratically
+    bool rebuild = gram_count_ == 0 || contraction_ > 0.7 || gram_cost(k, entries) < nothing;
     if (!rebuild) {
       const double left = std::log(std::max(worst, 1.1)) / -std::log(contraction_);
       rebuild = (left - 1.5) * (pass_cost(entries) + k * k) > gram_cost(k, entries);
     }
     gram_fresh_ = rebuild;
-    if (!rebuild && gram_count_ == k && model_current_) return;
-    reserve(k);
+    if (!rebuild && gram_count_ == k && gram_ridge_ == kernel_ridge_) return;
     if (rebuild) {
       gram_h_ = model_h_;
       gram_count_ = 0;
       gram_total_ = std::accumulate(gram_h_.begin(), gram_h_.end(), 0.0);
       contraction_ = 0.05;
     }
+    reserve(k);
     if (gram_count_ < k) {
       mean_.resize(k);
       Columns fresh(set_.begin() + gram_count_, set_.end());
@@ -931,38 +963,32 @@ class Solver {
       }
       weighted_gram(x_, set_, gram_count_, gram_h_.data(), gram_total_, mean_.data(), gram_.data(), stride_);
     }
-    assemble(gram_count_ < k && !Design::is_kernel ? gram_count_ : 0);
+    if constexpr (Design::is_kernel) add_kernel_ridge(gram_count_);
+    if (rebuild || gram_ridge_ != kernel_ridge_) descent_.invalidate();
     gram_count_ = k;
-    model_current_ = true;
-    descent_.invalidate();
+    gram_ridge_ = kernel_ridge_;
   }
 
   void reserve(int k) {
     if (k <= stride_) return;
-    const int wider = k + k / 2 + 16;
+    if (gram_count_ == 0) gram_ = Vector();  // nothing to keep beside the new one
+    const int wider = static_cast<int>(std::min<Index>(p_, k + k / 4 + 16));
     Vector grown(static_cast<std::size_t>(wider) * wider);
     for (int c = 0; c < gram_count_; ++c)
       std::copy_n(gram_.data() + static_cast<std::size_t>(c) * stride_, gram_count_,
                   grown.data() + static_cast<std::size_t>(c) * wider);
     gram_ = std::move(grown);
-    model_.assign(gram_.size(), 0.0);
     stride_ = wider;
-    model_current_ = false;
   }
 
-  // model = gram, which is centred as the intercept is profiled out, + kernel ridge
-  void assemble(int first) {
+  // The quadratic penalty's share of the model: all of it for columns that are new, the difference for the others.
+  void add_kernel_ridge(int kept) {
     const int k = static_cast<int>(set_.size());
-    if (!model_current_) first = 0;
     for (int c = 0; c < k; ++c) {
-      const double* in = gram_.data() + static_cast<std::size_t>(c) * stride_;
-      double* out = model_.data() + static_cast<std::size_t>(c) * stride_;
-      const int from = c >= first ? 0 : first;
-      std::copy_n(in + from, k - from, out + from);
-      if constexpr (Design::is_kernel) {
-        const auto* penalty = x_.penalty_column(set_[c]);
-        for (int r = 0; r < k; ++r) out[r] += kernel_ridge_ * penalty[set_[r]];
-      }
+      double* column = gram_.data() + static_cast<std::size_t>(c) * stride_;
+      const auto* penalty = x_.penalty_column(set_[c]);
+      for (int r = 0; r < k; ++r)
+        column[r] += (c < kept && r < kept ? kernel_ridge_ - gram_ridge_ : kernel_ridge_) * penalty[set_[r]];
     }
   }
 
@@ -976,6 +1002,7 @@ class Solver {
   double a_ = 0.0, loss_value_ = 0.0, curvature_sum_ = 0.0, null_objective_ = 0.0, kernel_ridge_ = 0.0;
   double balance_ = 1.0, heavy_ = 0.0;
   bool warm_ = false, freeze_ = false;
+  bool smooth_;  // neither kinks nor bounds
   PathPoint earlier_, latest_;  // the last two solutions of the path
 
   Columns set_, free_;
@@ -989,12 +1016,13 @@ class Solver {
   InnerProblem inner_;
   GramDescent descent_;
   ResidualDescent residual_descent_;
-  Vector gram_, model_, mean_, gram_h_, model_h_;
+  ConjugateGradients gradients_;
+  Vector gram_, mean_, gram_h_, model_h_;  // gram_: the model's second derivatives in the set's coefficients
   int gram_count_ = 0, stride_ = 0;
   int stalled_ = 0;  // steps in a row that neither promised nor gained anything above rounding
-  double best_violation_ = INFINITY;
-  double gram_total_ = 0.0, contraction_ = 0.05, floor_ = 0.0;
-  bool gram_fresh_ = false, model_current_ = false;
+  double best_violation_ = INFINITY, gain_ = INFINITY;  // gain_: what the last step took off the objective
+  double gram_total_ = 0.0, gram_ridge_ = 0.0, contraction_ = 0.05, floor_ = 0.0, curved_share_ = 1.0;
+  bool gram_fresh_ = false;
   bool crawls_ = false;  // descent on the residual: strongly correlated columns need second-order steps
 };
 
