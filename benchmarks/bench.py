@@ -26,6 +26,9 @@ import linear
 import memory
 import runner
 import temperature
+from calibration import speed as calibration_speed
+from calibration import study as calibration_study
+from kernel_quality import study as kernel_quality_study
 from peers import OURS, PEERS, Unavailable
 from report import Section, Table, Target, targets_table
 from workloads import LINEAR, SIMULATED, SPARSE
@@ -76,6 +79,9 @@ def full_sections(**reuse: bool) -> dict[str, Callable[[], Section]]:
         "cooling": lambda: temperature.cooling_section(),
         "growth": lambda: growth.section(growth.SIZES),
         "memory": lambda: memory.section(),
+        "kernel-quality": kernel_quality_study.section,
+        "calibration": calibration_study.section,
+        "calibration-speed": calibration_speed.section,
     }
 
 
