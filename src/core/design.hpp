@@ -138,7 +138,7 @@ struct Dense {
                 int stride) const {
     const int count = static_cast<int>(columns.size());
     // A panel that stays in the second-level cache, but with runs long enough to stream.
-    const Index rows = std::clamp<Index>(131072 / count, 192, 2048);
+    const Index rows = std::min(n, std::clamp<Index>(131072 / count, 192, 2048));
     std::vector<Index> picked(rows);
     Vector root(rows), panel(static_cast<std::size_t>(rows) * count);
     Index i = 0;

@@ -394,9 +394,10 @@ class Solver {
     if (predicts) {
       screen_.express(dual);
       const double radius = screen_.radius();
+      screen_.predict(scratch_);
       for (Index j = 0; j < p_; ++j) {
         if (place_[j] >= 0) continue;
-        v_[j] = screen_.predict(j);
+        v_[j] = scratch_[j];
         if (std::fabs(gradient(j)) + radius * screen_.norm(j) >= l1_[j]) doubtful.push_back(static_cast<int>(j));
       }
     } else {

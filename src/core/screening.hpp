@@ -30,7 +30,7 @@ class Screen {
       gram_[slot][k] = gram_[k][slot] = kernels().dot(theta_[slot].data(), theta_[k].data(), theta.size());
   }
 
-  // Writes theta as a combination of the references; afterwards predict(j) +- radius() * norm(j) holds.
+  // Writes theta as a combination of the references; afterwards what predict() gives +- radius() * norm(j) holds.
   void express(const Vector& theta) {
     std::array<double, capacity> right{};
     for (int k = 0; k < size_; ++k) right[k] = kernels().dot(theta_[k].data(), theta.data(), theta.size());
@@ -43,10 +43,12 @@ class Screen {
     radius_ = std::sqrt(length) + 1e-13 * rounding;
   }
   double radius() const { return radius_; }
-  double predict(Index j) const {
-    double sum = 0.0;
-    for (int k = 0; k < size_; ++k) sum += coefficient_[k] * correlations_[k][j];
-    return sum;
+  // The predicted correlations of all columns.
+  void predict(Vector& out) const {
+    std::array<const double*, capacity> parts{};
+    for (int k = 0; k < size_; ++k) parts[k] = correlations_[k].data();
+    out.assign(norms_.size(), 0.0);
+    kernels().combine(parts.data(), size_, coefficient_.data(), out.size(), out.data());
   }
 
  private:
