@@ -164,7 +164,7 @@ def cooled_path(name: str, rho: float, l1_ratio: float, repeats: int) -> dict:
 # ---------------------------------------------------------------- outside
 
 
-def ask(function: Callable, *args, limit: float = 900.0) -> dict:
+def ask(function: Callable, *args, limit: float = 120.0) -> dict:
     note(f"{function.__name__} {args}")
     worker = runner.Worker(function, threads=1)
     try:
@@ -180,7 +180,7 @@ LADDERS = {
     "LIBSVM": (1e-1, 1e-2, 1e-3, 1e-4, 1e-5),
     OURS: (1e-3, 3e-4, 1e-4, 3e-5, 1e-5, 1e-6),
 }
-TIGHT = {"LIBLINEAR": 1e-6, "LIBSVM": 1e-6, OURS: 1e-7}
+TIGHT = {"LIBLINEAR": 1e-6, "LIBSVM": 1e-6, OURS: 1e-5}
 
 
 def matched(function: Callable, peer: str, workload, *, repeats: int, reuse: bool) -> dict:
