@@ -21,12 +21,6 @@ from clearning.display import CVDisplay, PathDisplay  # noqa: E402
 NAMES = [f"feature {j}" for j in range(6)]
 
 
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
-
-
 @pytest.fixture(scope="module")
 def path():
     return clearning_path(*make_data(n=100, p=6, seed=11), alphas=20)

@@ -18,12 +18,6 @@ plt.switch_backend("Agg")
 from clearning.display import ReliabilityDisplay  # noqa: E402
 
 
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
-
-
 @pytest.fixture
 def sample():
     rng = np.random.default_rng(0)

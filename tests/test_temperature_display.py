@@ -19,12 +19,6 @@ from clearning.display import TemperatureDisplay  # noqa: E402
 NAMES = ["one", "two", "three", "four"]
 
 
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
-
-
 @pytest.fixture(scope="module")
 def path():
     return temperature_path(*make_data(80, 4, seed=1), alpha=0.02, rhos=9)

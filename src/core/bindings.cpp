@@ -164,9 +164,7 @@ void load_blas() {
   };
   const nb::dict b = of("scipy.linalg.cython_blas"), l = of("scipy.linalg.cython_lapack");
   take(blas::dsyrk, b, "dsyrk");
-  take(blas::ssyrk, b, "ssyrk");
   take(blas::dgemm, b, "dgemm");
-  take(blas::dgemv, b, "dgemv");
   take(blas::dtrsv, b, "dtrsv");
   take(blas::dpotrf, l, "dpotrf");
   take(blas::dpotrs, l, "dpotrs");

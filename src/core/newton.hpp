@@ -97,7 +97,6 @@ class Solver {
     settle();
     refresh_gradient();
   }
-  double temperature() const { return loss_.rho; }
 
   // The smallest penalty at which every penalised coefficient is zero.
   double alpha_max() const {
@@ -133,7 +132,6 @@ class Solver {
         if (warmth > 0.5 * goal && gain_ < 0.03 * warmth && out.gap > goal) {
           if (!freeze_) admit_violators();
           if (!cool()) break;
-          gain_ = INFINITY;
           continue;
         }
       }
@@ -220,6 +218,7 @@ class Solver {
     if (!freeze_) remember(loss_.rho);
     set_temperature(loss_.rho * cooling);
     if (!freeze_) extrapolate(loss_.rho);
+    gain_ = INFINITY;  // no step at this temperature yet
     return true;
   }
 
@@ -651,12 +650,12 @@ class Solver {
     if (explicit_model) {
       update_gram(worst);
       descent_.solve(inner_, gram_.data(), stride_, std::max(0.5, 0.1 * worst));
-    } else if (smooth_) {
-      gram_count_ = 0;
-      gradients_.solve(inner_, x_, set_, model_h_, settings_.intercept, std::max(0.5, 0.1 * worst));
     } else {
       gram_count_ = 0;
-      residual_descent_.solve(inner_, x_, set_, e_, model_h_, settings_.intercept, std::max(0.5, 0.03 * worst));
+      if (smooth_)
+        gradients_.solve(inner_, x_, set_, model_h_, settings_.intercept, std::max(0.5, 0.1 * worst));
+      else
+        residual_descent_.solve(inner_, x_, set_, e_, model_h_, settings_.intercept, std::max(0.5, 0.03 * worst));
     }
     Columns moved;
     Vector delta;
