@@ -242,7 +242,7 @@ def clearning_path(
     tol : float
         A penalty is solved when its gap is at most `tol` times the null model's objective.
     max_iter : int
-        Newton iterations per penalty.
+        Newton steps per penalty, or sweeps where an SVM without l1 part is solved on its dual.
     coef_init, intercept_init : array-like, optional
         Where to start.
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 #include "blas.hpp"
@@ -253,12 +254,19 @@ struct Sparse {
     }
   }
 
- private:
   struct Rows {
     Columns columns, position;
     std::vector<Index> starts;
     std::vector<T> value;
   };
+  const Rows& rows() const {
+    Columns all(p);
+    std::iota(all.begin(), all.end(), 0);
+    if (rows_.columns != all) turn_into_rows(all);
+    return rows_;
+  }
+
+ private:
   mutable Rows rows_;  // of the columns whose Gram matrix was asked for last
 
   void turn_into_rows(const Columns& columns) const {

@@ -7,6 +7,7 @@
 
 #include "certificate.hpp"
 #include "descent.hpp"
+#include "dual.hpp"
 #include "screening.hpp"
 
 namespace clearning {
@@ -39,7 +40,7 @@ class Solver {
  public:
   Solver(const Design& x, const Loss& loss, const Samples& samples, const double* offset, const Penalty& penalty,
          const Settings& settings)
-      : x_(x), loss_(loss), samples_(samples), penalty_(penalty), settings_(settings), n_(x.n), p_(x.p),
+      : x_(x), loss_(loss), samples_(samples), offset_(offset), penalty_(penalty), settings_(settings), n_(x.n), p_(x.p),
         b_(x.p, 0.0), score_(offset, offset + x.n), e_(x.n), h_(x.n), v_(x.p, 0.0), l1_(x.p, 0.0), ridge_(x.p, 0.0),
         place_(x.p, -1), stamp_(x.p, -1), cools_(loss.kind == LossKind::hinge) {
     if (cools_) loss_ = {LossKind::coherence, null_temperature, 1.0, 2.0, 1.0};
@@ -112,14 +113,17 @@ class Solver {
   }
 
   Outcome solve_at(double alpha, double previous_alpha) {
-    if (cools_) warm_up();
     const bool given = warm_;
     set_alpha(alpha);
+    Outcome out;
+    const bool ascended = cools_ && ascends();
+    if (ascended) out = ascend();
+    if (out.converged) return out;
+    if (cools_) warm_up();
     begin_progress();
     if (!freeze_) choose_columns(alpha, previous_alpha);
     if (!cools_ && !freeze_) extrapolate(std::log(alpha));
     const double goal = settings_.tol * null_objective_;
-    Outcome out;
     double tighten = 1.0, check_level = 1.0, best_dual = -INFINITY, share = 0.1;
     while (true) {
       settings_.check_interrupt();
@@ -175,6 +179,7 @@ class Solver {
       load_inner(goal, 1.0);
       out.gap = std::min(gap(), out.objective - best_dual);
       out.converged = out.gap <= goal;
+      if (ascended && dual_.gap < out.gap) adopt_dual(out);
     }
     return out;
   }
@@ -227,6 +232,54 @@ class Solver {
     earlier_.b.clear();
     latest_.b.clear();
     set_temperature(fresh ? first_temperature : std::min(first_temperature, 2.0 * loss_.rho));
+  }
+
+  // A ridge alone makes the hinge's dual a box in the samples' weights, where ascent needs no temperature. It pays
+  // where second-order steps are dear.
+  bool ascends() {
+    if (!smooth_ || !free_.empty()) return false;
+    if constexpr (Design::is_kernel) return x_.square();
+    if constexpr (!Design::is_sparse) return false;
+    add_all_columns();
+    return !uses_gram();
+  }
+
+  Outcome ascend() {
+    Outcome out;
+    const auto solve = [&](auto&& method, auto&&... by) {
+      method.solve(dual_, by..., settings_.tol * null_objective_, settings_.max_iter / 2, out.iterations,
+                   settings_.check_interrupt);
+    };
+    if (dual_.s.empty()) dual_.start(samples_, offset_);
+    if constexpr (Design::is_kernel)
+      solve(BlockAscent<Design>(x_, samples_, settings_.intercept, offset_), kernel_ridge_);
+    else if constexpr (Design::is_sparse)
+      solve(RowAscent(x_.rows(), samples_, settings_.intercept, offset_), dual_b_, ridge_);
+    adopt_dual(out);
+    return out;
+  }
+
+  // The coefficients, scores and correlations that belong to the dual's weights.
+  void adopt_dual(Outcome& out) {
+    add_all_columns();
+    ++point_;
+    for (Index i = 0; i < n_; ++i) {
+      score_[i] = dual_.residual[i] + samples_.y[i];
+      e_[i] = -dual_.s[i];
+      if constexpr (Design::is_kernel) {
+        b_[i] = dual_.s[i] / kernel_ridge_;
+        quad_[i] = score_[i] - offset_[i];
+      }
+    }
+    if constexpr (!Design::is_kernel) b_ = dual_b_;
+    for (Index j = 0; j < p_; ++j) {
+      v_[j] = -ridge_gradient(j);
+      stamp_[j] = point_;
+    }
+    a_ = dual_.intercept;
+    out.gap = std::max(0.0, dual_.gap);
+    out.objective = objective();
+    out.converged = out.gap <= settings_.tol * null_objective_;
   }
 
   // The loss that is reported: the hinge's where the coherence function only stands in for it.
@@ -322,6 +375,12 @@ class Solver {
         place_[j] = static_cast<int>(set_.size());
         set_.push_back(j);
       }
+  }
+
+  void add_all_columns() {
+    Columns all(p_);
+    std::iota(all.begin(), all.end(), 0);
+    add_columns(all);
   }
 
   bool is_candidate(Index j, double threshold) const { return std::fabs(gradient(j)) >= threshold; }
@@ -995,6 +1054,7 @@ class Solver {
   const Design& x_;
   Loss loss_;
   Samples samples_;
+  const double* offset_;
   const Penalty& penalty_;
   const Settings& settings_;
   Index n_, p_;
@@ -1003,6 +1063,8 @@ class Solver {
   double balance_ = 1.0, heavy_ = 0.0;
   bool warm_ = false, freeze_ = false;
   bool smooth_;  // neither kinks nor bounds
+  DualState dual_;
+  Vector dual_b_;
   PathPoint earlier_, latest_;  // the last two solutions of the path
 
   Columns set_, free_;
