@@ -240,9 +240,14 @@ struct Sparse {
       for (Index t = begin; t < end; ++t) out[rows_.position[t]] += along * rows_.value[t];
     }
   }
-  // Row by row: the chosen columns are turned into rows, and each row with curvature adds an outer product.
+  // Row by row: the chosen columns are turned into rows, and each row with curvature adds an outer product. A few
+  // columns that came after the others were turned are taken as they are.
   void add_gram(const Columns& columns, int first, const double* h, const double*, double* gram, int stride) const {
-    if (rows_.columns != columns) turn_into_rows(columns);
+    constexpr std::size_t few = 12;
+    const std::size_t turned = rows_.columns.size();
+    const bool extends = turned > 0 && columns.size() >= turned && columns.size() - turned <= few &&
+                         std::equal(rows_.columns.begin(), rows_.columns.end(), columns.begin());
+    if (!extends) turn_into_rows(columns);
     for (Index i = 0; i < n; ++i) {
       if (!(h[i] > 0.0)) continue;
       const Index begin = rows_.starts[i];
@@ -251,6 +256,14 @@ struct Sparse {
         const double scaled = h[i] * rows_.value[t];
         for (Index s = begin; s <= t; ++s) target[rows_.position[s]] += scaled * rows_.value[s];
       }
+    }
+    const int count = static_cast<int>(columns.size());
+    Vector spread;
+    for (int c = std::max(first, static_cast<int>(rows_.columns.size())); c < count; ++c) {
+      spread.assign(n, 0.0);
+      axpy_weighted(columns[c], 1.0, h, spread.data());
+      double* target = gram + static_cast<std::size_t>(c) * stride;
+      for (int r = 0; r <= c; ++r) target[r] += dot(columns[r], spread.data());
     }
   }
 

@@ -213,11 +213,12 @@ class RowAscent : public BoxDual {
   RowAscent(const Rows& rows, const Samples& samples, bool intercept, const double* offset)
       : BoxDual(samples, intercept, offset), rows_(rows) {}
 
-  // `ridge` is the penalty of each coefficient; b are the coefficients that belong to the weights found.
+  // A coefficient's penalty is ridge * factor; b are the coefficients that belong to the weights found.
   template <class Pause>
-  void solve(DualState& at, Vector& b, const Vector& ridge, double goal, int most, int& rounds, Pause&& pause) {
-    step_.resize(ridge.size());
-    for (std::size_t j = 0; j < ridge.size(); ++j) step_[j] = 1.0 / ridge[j];
+  void solve(DualState& at, Vector& b, double ridge, const Vector& factor, double goal, int most, int& rounds,
+             Pause&& pause) {
+    step_.resize(factor.size());
+    for (std::size_t j = 0; j < factor.size(); ++j) step_[j] = 1.0 / (ridge * factor[j]);
     measure_diagonal();
     std::minstd_rand random(1);
     double work = 0.0;  // in sweeps over all samples; checks take at most a quarter of it

@@ -225,6 +225,23 @@ void axpy_weighted(double c, const double* x, const double* h, double* out, size
   for (size_t i = 0; i < n; ++i) out[i] += c * h[i] * x[i];
 }
 
+// Few places are: a block is looked into only if one of it is.
+size_t above(const double* v, const double* norm, double radius, const double* factor, double level, size_t n, int* out) {
+  constexpr size_t block = 64;
+  const auto is_above = [&](size_t i) { return std::fabs(v[i]) + radius * norm[i] >= level * factor[i]; };
+  size_t count = 0;
+  for (size_t start = 0; start < n; start += block) {
+    const size_t end = start + block < n ? start + block : n;
+    std::int64_t any = 0;
+#pragma omp simd reduction(| : any)
+    for (size_t i = start; i < end; ++i) any |= is_above(i);
+    if (any == 0) continue;
+    for (size_t i = start; i < end; ++i)
+      if (is_above(i)) out[count++] = static_cast<int>(i);
+  }
+  return count;
+}
+
 LossSums evaluate(const Loss& loss, const Samples& samples, const double* score, double a, double* e, double* h) {
   return with_loss(loss, [&](auto phi) {
     double value = 0.0, slope = 0.0, curvature = 0.0, mass = 0.0;
@@ -242,6 +259,21 @@ LossSums evaluate(const Loss& loss, const Samples& samples, const double* score,
       curvature += h[i];
     }
     return LossSums{value, slope, curvature, mass};
+  });
+}
+
+LossSums slopes(const Loss& loss, const Samples& samples, const double* score, double a) {
+  return with_loss(loss, [&](auto phi) {
+    double slope = 0.0, curvature = 0.0, mass = 0.0;
+#pragma omp simd reduction(+ : slope, curvature, mass)
+    for (size_t i = 0; i < samples.n; ++i) {
+      const double y = samples.y[i], w = samples.weight[i];
+      const Point p = phi(y * (score[i] + a));
+      slope -= y * w * p.weight;
+      mass += w * p.weight;
+      curvature += w * p.curvature;
+    }
+    return LossSums{0.0, slope, curvature, mass};
   });
 }
 
@@ -272,8 +304,10 @@ const Kernels table = {CLEARNING_STRING(CLEARNING_TARGET),
                        moments,
                        axpy_weighted,
                        multiply,
+                       above,
                        scale_class,
                        evaluate,
+                       slopes,
                        sample_gap};
 
 }  // namespace clearning::CLEARNING_TARGET

@@ -32,10 +32,15 @@ struct Kernels {
   void (*moments)(const double* x, const double* h, std::size_t n, double* first, double* second);
   void (*axpy_weighted)(double, const double* x, const double* h, double* out, std::size_t n);
   void (*multiply)(const double* x, const double* y, double shift, double* out, std::size_t n);
+  // The places where |v| + radius * norm >= level * factor; returns how many there are.
+  std::size_t (*above)(const double* v, const double* norm, double radius, const double* factor, double level,
+                       std::size_t n, int* out);
   // v *= factor for the samples of one class
   void (*scale_class)(const double* y, double sign, double factor, double* v, std::size_t n);
   // Fills e (first derivative of the weighted loss in the score) and h (second) at score + intercept.
   LossSums (*evaluate)(const Loss&, const Samples&, const double* score, double intercept, double* e, double* h);
+  // The same sums but the loss's value, at less than half the price.
+  LossSums (*slopes)(const Loss&, const Samples&, const double* score, double intercept);
   // Fenchel-Young gap of the samples when the dual weights of the two classes are scaled.
   double (*sample_gap)(const Loss&, const Samples&, const double* score, double intercept, double scale_positive,
                        double scale_negative);

@@ -25,8 +25,9 @@ struct Settings {
 };
 
 struct PathPoint {
-  double position = 0.0, a = 0.0;
-  Vector b, score;
+  double position = NAN, a = 0.0;
+  Columns columns;  // that carry coefficients
+  Vector values, score;
 };
 
 struct Outcome {
@@ -41,7 +42,7 @@ class Solver {
   Solver(const Design& x, const Loss& loss, const Samples& samples, const double* offset, const Penalty& penalty,
          const Settings& settings)
       : x_(x), loss_(loss), samples_(samples), offset_(offset), penalty_(penalty), settings_(settings), n_(x.n), p_(x.p),
-        b_(x.p, 0.0), score_(offset, offset + x.n), e_(x.n), h_(x.n), v_(x.p, 0.0), l1_(x.p, 0.0), ridge_(x.p, 0.0),
+        b_(x.p, 0.0), score_(offset, offset + x.n), e_(x.n), h_(x.n), v_(x.p, 0.0),
         place_(x.p, -1), stamp_(x.p, -1), cools_(loss.kind == LossKind::hinge) {
     if (cools_) loss_ = {LossKind::coherence, null_temperature, 1.0, 2.0, 1.0};
     if constexpr (Design::is_kernel) quad_.assign(p_, 0.0);
@@ -52,7 +53,15 @@ class Solver {
     }
   }
 
-  const Vector& coefficients() const { return b_; }
+  double coefficient(Index j) const { return b_[j]; }
+  // The columns that carry coefficients, in order.
+  Columns support() const {
+    Columns columns;
+    for (int j : set_)
+      if (b_[j] != 0.0) columns.push_back(j);
+    std::sort(columns.begin(), columns.end());
+    return columns;
+  }
   double intercept() const { return a_; }
   double null_objective() const { return null_objective_; }
 
@@ -133,7 +142,7 @@ class Solver {
       if (cools_ && out.iterations > 0) {
         // Warm, the temperature alone keeps the gap open: cool as soon as a step gains little beside that.
         const double warmth = sample_gap(1.0);
-        if (warmth > 0.5 * goal && gain_ < 0.03 * warmth && out.gap > goal) {
+        if (warmth > 0.5 * goal && gain_ < 0.1 * warmth && out.gap > goal) {
           if (!freeze_) admit_violators();
           if (!cool()) break;
           continue;
@@ -187,17 +196,16 @@ class Solver {
  private:
   // --- the state at a point -------------------------------------------------------------------
   void set_alpha(double alpha) {
-    for (Index j = 0; j < p_; ++j) {
-      l1_[j] = alpha * penalty_.l1_ratio * penalty_.l1_factor[j];
-      ridge_[j] = alpha * (1.0 - penalty_.l1_ratio) * penalty_.l2_factor[j];
-    }
-    kernel_ridge_ = alpha * (1.0 - penalty_.l1_ratio);
+    ridge_level_ = alpha * (1.0 - penalty_.l1_ratio);
+    l1_level_ = alpha * penalty_.l1_ratio;
   }
+  double l1(Index j) const { return l1_level_ * penalty_.l1_factor[j]; }
+  double ridge(Index j) const { return ridge_level_ * penalty_.l2_factor[j]; }
 
   // Ridge part of the smooth gradient.
   double ridge_gradient(Index j) const {
-    if constexpr (Design::is_kernel) return kernel_ridge_ * quad_[j];
-    else return ridge_[j] * b_[j];
+    if constexpr (Design::is_kernel) return ridge_level_ * quad_[j];
+    else return ridge(j) * b_[j];
   }
   double gradient(Index j) const { return v_[j] + ridge_gradient(j); }
 
@@ -207,16 +215,16 @@ class Solver {
     double sum = 0.0;
     for (int j : set_) {  // all others are zero
       if (b[j] == 0.0) continue;
-      sum += l1_[j] * std::fabs(b[j]);
-      if constexpr (Design::is_kernel) sum += 0.5 * kernel_ridge_ * b[j] * quad_[j];
-      else sum += 0.5 * ridge_[j] * b[j] * b[j];
+      sum += l1(j) * std::fabs(b[j]);
+      if constexpr (Design::is_kernel) sum += 0.5 * ridge_level_ * b[j] * quad_[j];
+      else sum += 0.5 * ridge(j) * b[j] * b[j];
     }
     return sum;
   }
 
   // The hinge is the limit of the coherence function, so its problem is solved by lowering the temperature
   // until the hinge's own gap is small.
-  static constexpr double null_temperature = 1e-3, first_temperature = 0.25, cooling = 0.4, last_temperature = 1e-9;
+  static constexpr double null_temperature = 1e-3, first_temperature = 0.25, cooling = 0.5, last_temperature = 1e-9;
 
   bool cool() {
     if (loss_.rho <= last_temperature) return false;
@@ -229,8 +237,7 @@ class Solver {
 
   void warm_up() {
     const bool fresh = set_.empty();
-    earlier_.b.clear();
-    latest_.b.clear();
+    earlier_.position = latest_.position = NAN;
     set_temperature(fresh ? first_temperature : std::min(first_temperature, 2.0 * loss_.rho));
   }
 
@@ -252,9 +259,9 @@ class Solver {
     };
     if (dual_.s.empty()) dual_.start(samples_, offset_);
     if constexpr (Design::is_kernel)
-      solve(BlockAscent<Design>(x_, samples_, settings_.intercept, offset_), kernel_ridge_);
+      solve(BlockAscent<Design>(x_, samples_, settings_.intercept, offset_), ridge_level_);
     else if constexpr (Design::is_sparse)
-      solve(RowAscent(x_.rows(), samples_, settings_.intercept, offset_), dual_b_, ridge_);
+      solve(RowAscent(x_.rows(), samples_, settings_.intercept, offset_), dual_b_, ridge_level_, penalty_.l2_factor);
     adopt_dual(out);
     return out;
   }
@@ -267,7 +274,7 @@ class Solver {
       score_[i] = dual_.residual[i] + samples_.y[i];
       e_[i] = -dual_.s[i];
       if constexpr (Design::is_kernel) {
-        b_[i] = dual_.s[i] / kernel_ridge_;
+        b_[i] = dual_.s[i] / ridge_level_;
         quad_[i] = score_[i] - offset_[i];
       }
     }
@@ -294,28 +301,34 @@ class Solver {
   // so that e sums to zero and the dual point is feasible.
   void settle() {
     ++point_;
-    LossSums sums = kernels().evaluate(loss_, samples_, score_.data(), a_, e_.data(), h_.data());
     balance_ = 1.0;
     heavy_ = 0.0;
-    if (settings_.intercept) {
-      const double even = n_ > 10000 ? 1e-8 : 1e-10;
-      double low = -INFINITY, high = INFINITY;
-      for (int step = 0; step < 200; ++step) {
-        if (std::fabs(sums.slope) <= even * sums.mass) break;
-        (sums.slope > 0.0 ? high : low) = a_;
-        const double reach = std::max(1.0, 2.0 * std::fabs(a_));
-        double next = sums.curvature > 0.0 ? a_ - sums.slope / sums.curvature : NAN;
-        if (std::isinf(low) && !(next >= a_ - reach)) next = a_ - reach;
-        if (std::isinf(high) && !(next <= a_ + reach)) next = a_ + reach;
-        if (!(next > low && next < high)) next = 0.5 * (low + high);
-        if (next == a_ || next == low || next == high) break;
-        a_ = next;
-        sums = kernels().evaluate(loss_, samples_, score_.data(), a_, e_.data(), h_.data());
-      }
-      even_out(sums);
-    }
+    if (settings_.intercept) centre();
+    const LossSums sums = kernels().evaluate(loss_, samples_, score_.data(), a_, e_.data(), h_.data());
+    if (settings_.intercept) even_out(sums);
     loss_value_ = sums.value;
     curvature_sum_ = sums.curvature;
+  }
+
+  // Newton's steps on the intercept alone, kept within what is known to hold the optimum.
+  void centre() {
+    const double even = cools_ ? 0.03 * settings_.tol : n_ > 10000 ? 1e-8 : 1e-10;
+    double low = -INFINITY, high = INFINITY;
+    for (int step = 0; step < 200; ++step) {
+      const LossSums sums = kernels().slopes(loss_, samples_, score_.data(), a_);
+      const double uneven = std::fabs(sums.slope) / sums.mass;
+      if (!(uneven > even)) return;
+      (sums.slope > 0.0 ? high : low) = a_;
+      const double reach = std::max(1.0, 2.0 * std::fabs(a_));
+      double next = sums.curvature > 0.0 ? a_ - sums.slope / sums.curvature : NAN;
+      const bool newton = next > std::max(low, a_ - reach) && next < std::min(high, a_ + reach);
+      if (std::isinf(low) && !(next >= a_ - reach)) next = a_ - reach;
+      if (std::isinf(high) && !(next <= a_ + reach)) next = a_ + reach;
+      if (!(next > low && next < high)) next = 0.5 * (low + high);
+      if (next == a_ || next == low || next == high) return;
+      a_ = next;
+      if (newton && uneven * uneven < 0.01 * even) return;  // the step squares it
+    }
   }
 
   void even_out(const LossSums& sums) {
@@ -383,7 +396,19 @@ class Solver {
     add_columns(all);
   }
 
-  bool is_candidate(Index j, double threshold) const { return std::fabs(gradient(j)) >= threshold; }
+  // Columns whose gradient may reach a share of its threshold when it is known within radius * norm.
+  Columns candidates(double share, double radius) {
+    const double* at = v_.data();
+    if constexpr (Design::is_kernel) {
+      scratch(p_);
+      for (Index j = 0; j < p_; ++j) scratch_[j] = gradient(j);
+      at = scratch_.data();
+    }
+    Columns found(p_);
+    found.resize(kernels().above(at, screen_.norms(), radius, penalty_.l1_factor.data(), share * l1_level_, p_,
+                                 found.data()));
+    return found;
+  }
 
   // Sequential strong rule for a small change of the penalty; for a large one, the worst offenders only.
   void choose_columns(double alpha, double previous_alpha) {
@@ -391,12 +416,12 @@ class Solver {
     warm_ = false;
     Columns wanted;
     if (near) {
-      const double factor = (2.0 * alpha - previous_alpha) / alpha;
-      for (Index j = 0; j < p_; ++j)
-        if (b_[j] != 0.0 || is_candidate(j, l1_[j] * factor)) wanted.push_back(static_cast<int>(j));
+      wanted = support();
+      for (int j : candidates((2.0 * alpha - previous_alpha) / alpha, 0.0))
+        if (b_[j] == 0.0) wanted.push_back(j);
     } else {
       for (Index j = 0; j < p_; ++j)
-        if (b_[j] != 0.0 || l1_[j] == 0.0) wanted.push_back(static_cast<int>(j));
+        if (b_[j] != 0.0 || l1(j) == 0.0) wanted.push_back(static_cast<int>(j));
       append_worst(wanted, 100 + 2 * static_cast<int>(wanted.size()));
     }
     if (!keeps_gram(wanted)) replace_columns(wanted);
@@ -430,7 +455,7 @@ class Solver {
     std::vector<std::pair<double, int>> offenders;
     for (Index j = 0; j < p_; ++j) {
       const double size = std::fabs(gradient(j));
-      if (b_[j] == 0.0 && l1_[j] > 0.0 && size > l1_[j]) offenders.emplace_back(-size / l1_[j], static_cast<int>(j));
+      if (b_[j] == 0.0 && l1(j) > 0.0 && size > l1(j)) offenders.emplace_back(-size / l1(j), static_cast<int>(j));
     }
     const auto kept = std::min<std::size_t>(offenders.size(), most);
     std::partial_sort(offenders.begin(), offenders.begin() + kept, offenders.end());
@@ -451,13 +476,12 @@ class Solver {
     const bool predicts = screen_.ready() && p_ > 2 * static_cast<Index>(set_.size());
     if (predicts) {
       screen_.express(dual);
-      const double radius = screen_.radius();
-      screen_.predict(scratch_);
-      for (Index j = 0; j < p_; ++j) {
-        if (place_[j] >= 0) continue;
-        v_[j] = scratch_[j];
-        if (std::fabs(gradient(j)) + radius * screen_.norm(j) >= l1_[j]) doubtful.push_back(static_cast<int>(j));
-      }
+      Vector exact(set_.size());
+      for (std::size_t c = 0; c < set_.size(); ++c) exact[c] = v_[set_[c]];
+      screen_.predict(v_);
+      for (std::size_t c = 0; c < set_.size(); ++c) v_[set_[c]] = exact[c];
+      for (int j : candidates(1.0, screen_.radius()))
+        if (place_[j] < 0) doubtful.push_back(j);
     } else {
       for (Index j = 0; j < p_; ++j)
         if (place_[j] < 0) doubtful.push_back(static_cast<int>(j));
@@ -476,8 +500,8 @@ class Solver {
     }
     std::vector<std::pair<double, int>> violators;
     for (int j : doubtful) {
-      const double excess = optimality_violation(0.0, gradient(j), l1_[j], penalty_.lower[j], penalty_.upper[j]);
-      if (excess > 0.0) violators.emplace_back(-excess / std::max(l1_[j], 1e-300), j);
+      const double excess = optimality_violation(0.0, gradient(j), l1(j), penalty_.lower[j], penalty_.upper[j]);
+      if (excess > 0.0) violators.emplace_back(-excess / std::max(l1(j), 1e-300), j);
     }
     const auto most = std::min(violators.size(), std::max<std::size_t>(100, set_.size()));
     std::partial_sort(violators.begin(), violators.begin() + most, violators.end());
@@ -501,16 +525,16 @@ class Solver {
     for (int j : set_) {
       if (corrected(j)) continue;
       const double g = std::fabs((*v)[j]);
-      if (g > l1_[j] && is_constrained(-(*v)[j], ridge_[j], penalty_.lower[j], penalty_.upper[j]))
-        scale = std::min(scale, l1_[j] / g);
+      if (g > l1(j) && is_constrained(-(*v)[j], ridge(j), penalty_.lower[j], penalty_.upper[j]))
+        scale = std::min(scale, l1(j) / g);
     }
     double sum = 0.0;
     for (int j : set_) {
       if (corrected(j)) continue;
       const double dual = -scale * (*v)[j], b = b_[j];
-      sum += penalty_conjugate(std::fabs(dual) <= l1_[j] * (1.0 + 1e-15) ? 0.0 : dual, l1_[j], ridge_[j],
+      sum += penalty_conjugate(std::fabs(dual) <= l1(j) * (1.0 + 1e-15) ? 0.0 : dual, l1(j), ridge(j),
                                penalty_.lower[j], penalty_.upper[j]);
-      if (b != 0.0) sum += l1_[j] * std::fabs(b) + 0.5 * ridge_[j] * b * b - dual * b;
+      if (b != 0.0) sum += l1(j) * std::fabs(b) + 0.5 * ridge(j) * b * b - dual * b;
     }
     if (sum <= enough) sum += sample_gap(scale);
     return std::max(sum, 0.0);
@@ -551,10 +575,10 @@ class Solver {
     double scale = 1.0, cross = 0.0, square = 0.0, absolute = 0.0;
     for (int j : set_) {
       const double g = std::fabs(gradient(j));
-      if (g > l1_[j]) scale = std::min(scale, l1_[j] / g);
+      if (g > l1(j)) scale = std::min(scale, l1(j) / g);
       cross += v_[j] * b_[j];
-      absolute += l1_[j] * std::fabs(b_[j]);
-      if constexpr (Design::is_kernel) square += kernel_ridge_ * b_[j] * quad_[j];
+      absolute += l1(j) * std::fabs(b_[j]);
+      if constexpr (Design::is_kernel) square += ridge_level_ * b_[j] * quad_[j];
     }
     const double scaled = sample_gap(scale) + scale * cross + 0.5 * (1.0 + scale * scale) * square + absolute;
     return std::max(0.0, std::min(scaled, absolute + ridge_gap()));
@@ -563,16 +587,16 @@ class Solver {
   // The other dual point, which leaves the l1 penalty out: g' K^-1 g / (2 ridge), g = K q.
   double ridge_gap() const {
     if constexpr (Design::is_kernel) {
-      if (static_cast<Index>(set_.size()) < p_ || kernel_ridge_ == 0.0) return INFINITY;
+      if (static_cast<Index>(set_.size()) < p_ || ridge_level_ == 0.0) return INFINITY;
       double sum = 0.0;
       if (x_.square()) {
-        for (Index j = 0; j < p_; ++j) sum += (e_[j] + kernel_ridge_ * b_[j]) * gradient(j);
+        for (Index j = 0; j < p_; ++j) sum += (e_[j] + ridge_level_ * b_[j]) * gradient(j);
       } else {
         Vector g(p_);
         for (Index j = 0; j < p_; ++j) g[j] = gradient(j);
         sum = landmark_form(g);
       }
-      return sample_gap(1.0) + 0.5 * sum / kernel_ridge_;
+      return sample_gap(1.0) + 0.5 * sum / ridge_level_;
     }
     return INFINITY;
   }
@@ -687,15 +711,15 @@ class Solver {
       const int j = set_[c];
       inner_.b[c] = b_[j];
       inner_.g[c] = gradient(j);
-      inner_.l1[c] = l1_[j];
-      inner_.ridge[c] = Design::is_kernel ? 0.0 : ridge_[j];
+      inner_.l1[c] = l1(j);
+      inner_.ridge[c] = Design::is_kernel ? 0.0 : ridge(j);
       inner_.lower[c] = penalty_.lower[j];
       inner_.upper[c] = penalty_.upper[j];
       // How much violation the certificate forgives: with a ridge its square counts, with l1 alone its share.
-      double by_ridge = std::sqrt(2.0 * ridge_[j] * goal / k);
+      double by_ridge = std::sqrt(2.0 * ridge(j) * goal / k);
       if constexpr (Design::is_kernel)
-        if (l1_[j] > 0.0) by_ridge = 0.0;
-      const double by_l1 = settings_.tol * l1_[j];
+        if (l1(j) > 0.0) by_ridge = 0.0;
+      const double by_l1 = settings_.tol * l1(j);
       const double floor = 1e-3 * settings_.tol * std::sqrt(goal);
       inner_.allowed[c] = 0.3 * std::max({by_ridge * std::sqrt(tighten), by_l1 * tighten, floor * tighten});
     }
@@ -755,20 +779,37 @@ class Solver {
   // The position of a solution is the logarithm of its penalty or, while a hinge's problem cools, its temperature.
   void remember(double position) {
     std::swap(earlier_, latest_);
-    latest_ = {position, a_, b_, score_};
+    latest_.position = position;
+    latest_.a = a_;
+    latest_.score = score_;
+    latest_.columns.clear();
+    latest_.values.clear();
+    for (int j : set_)
+      if (b_[j] != 0.0) {
+        latest_.columns.push_back(j);
+        latest_.values.push_back(b_[j]);
+      }
   }
 
   // A start at the next position: the last two solutions continued, if that is better.
   void extrapolate(double position) {
-    if (earlier_.b.empty()) return;
     const double ahead = (position - latest_.position) / (latest_.position - earlier_.position);
     if (!(ahead > 0.0 && ahead < 3.0)) return;
     load_inner(settings_.tol * null_objective_, 1.0);
     Columns moved, turned;
-    Vector delta, rest;
+    Vector delta, rest, before(inner_.count, 0.0);
+    for (std::size_t c = 0; c < earlier_.columns.size(); ++c) {
+      const int j = earlier_.columns[c];
+      if (place_[j] >= 0) {
+        before[place_[j]] = earlier_.values[c];
+      } else {
+        turned.push_back(j);
+        rest.push_back(ahead * earlier_.values[c]);
+      }
+    }
     for (int c = 0; c < inner_.count; ++c) {
       const int j = set_[c];
-      const double drift = ahead * (b_[j] - earlier_.b[j]);
+      const double drift = ahead * (b_[j] - before[c]);
       if (drift == 0.0) continue;
       const auto [low, high] = sign_range(inner_, c);
       if (b_[j] != 0.0) inner_.b[c] = std::clamp(b_[j] + drift, low, high);
@@ -783,11 +824,6 @@ class Solver {
       }
     }
     if (moved.empty()) return;
-    for (Index j = 0; j < p_; ++j)
-      if (place_[j] < 0 && earlier_.b[j] != 0.0) {
-        turned.push_back(static_cast<int>(j));
-        rest.push_back(ahead * earlier_.b[j]);
-      }
     for (Index i = 0; i < n_; ++i) direction_[i] = ahead * (score_[i] - earlier_.score[i]);
     x_.combine(turned, rest.data(), direction_.data());
     penalty_direction(moved, delta);
@@ -810,7 +846,7 @@ class Solver {
       const auto* column = x_.column(rows[c]);
       double* out = system.data() + static_cast<std::size_t>(c) * k;
       for (int r = 0; r <= c; ++r) out[r] = root[c] * root[r] * column[rows[r]];
-      out[c] += kernel_ridge_;
+      out[c] += ridge_level_;
     }
     Vector target(n_), weight(n_, 0.0), product(n_);
     for (Index i = 0; i < n_; ++i) target[i] = model_h_[i] * quad_[i] - e_[i];
@@ -836,7 +872,7 @@ class Solver {
     }
     Vector delta(n_);
     for (Index i = 0; i < n_; ++i) {
-      inner_.b[place_[i]] = (target[i] - shift * weight[i]) / kernel_ridge_;
+      inner_.b[place_[i]] = (target[i] - shift * weight[i]) / ridge_level_;
       delta[i] = inner_.b[place_[i]] - b_[i];
     }
     Columns moved(n_);
@@ -866,7 +902,7 @@ class Solver {
     double worst = 0.0;
     for (int c = 0; c < inner_.count; ++c) {
       const int j = set_[c];
-      worst = std::max(worst, optimality_violation(b_[j], gradient(j), l1_[j], inner_.lower[c], inner_.upper[c]) /
+      worst = std::max(worst, optimality_violation(b_[j], gradient(j), l1(j), inner_.lower[c], inner_.upper[c]) /
                                   inner_.allowed[c]);
     }
     return worst;
@@ -952,11 +988,11 @@ class Solver {
 
   double penalty_change(int j, double d, double t) const {
     const double b = b_[j];
-    double change = l1_[j] * (std::fabs(b + t * d) - std::fabs(b));
+    double change = l1(j) * (std::fabs(b + t * d) - std::fabs(b));
     if constexpr (Design::is_kernel)
-      change += kernel_ridge_ * (t * d * quad_[j] + 0.5 * t * t * d * quad_direction_[j]);
+      change += ridge_level_ * (t * d * quad_[j] + 0.5 * t * t * d * quad_direction_[j]);
     else
-      change += ridge_[j] * (t * d * b + 0.5 * t * t * d * d);
+      change += ridge(j) * (t * d * b + 0.5 * t * t * d * d);
     return change;
   }
 
@@ -1003,7 +1039,7 @@ class Solver {
       rebuild = (left - 1.5) * (pass_cost(entries) + k * k) > gram_cost(k, entries);
     }
     gram_fresh_ = rebuild;
-    if (!rebuild && gram_count_ == k && gram_ridge_ == kernel_ridge_) return;
+    if (!rebuild && gram_count_ == k && gram_ridge_ == ridge_level_) return;
     if (rebuild) {
       gram_h_ = model_h_;
       gram_count_ = 0;
@@ -1023,9 +1059,9 @@ class Solver {
       weighted_gram(x_, set_, gram_count_, gram_h_.data(), gram_total_, mean_.data(), gram_.data(), stride_);
     }
     if constexpr (Design::is_kernel) add_kernel_ridge(gram_count_);
-    if (rebuild || gram_ridge_ != kernel_ridge_) descent_.invalidate();
+    if (rebuild || gram_ridge_ != ridge_level_) descent_.invalidate();
     gram_count_ = k;
-    gram_ridge_ = kernel_ridge_;
+    gram_ridge_ = ridge_level_;
   }
 
   void reserve(int k) {
@@ -1047,7 +1083,7 @@ class Solver {
       double* column = gram_.data() + static_cast<std::size_t>(c) * stride_;
       const auto* penalty = x_.penalty_column(set_[c]);
       for (int r = 0; r < k; ++r)
-        column[r] += (c < kept && r < kept ? kernel_ridge_ - gram_ridge_ : kernel_ridge_) * penalty[set_[r]];
+        column[r] += (c < kept && r < kept ? ridge_level_ - gram_ridge_ : ridge_level_) * penalty[set_[r]];
     }
   }
 
@@ -1058,8 +1094,8 @@ class Solver {
   const Penalty& penalty_;
   const Settings& settings_;
   Index n_, p_;
-  Vector b_, score_, e_, h_, v_, l1_, ridge_, quad_;
-  double a_ = 0.0, loss_value_ = 0.0, curvature_sum_ = 0.0, null_objective_ = 0.0, kernel_ridge_ = 0.0;
+  Vector b_, score_, e_, h_, v_, quad_;
+  double a_ = 0.0, loss_value_ = 0.0, curvature_sum_ = 0.0, null_objective_ = 0.0, l1_level_ = 0.0, ridge_level_ = 0.0;
   double balance_ = 1.0, heavy_ = 0.0;
   bool warm_ = false, freeze_ = false;
   bool smooth_;  // neither kinks nor bounds

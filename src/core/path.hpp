@@ -33,12 +33,10 @@ void record(PathResult& path, double alpha, const Solver& solver, const Outcome&
   path.gaps.push_back(outcome.gap);
   path.iterations.push_back(outcome.iterations);
   path.converged.push_back(outcome.converged);
-  const Vector& b = solver.coefficients();
-  for (std::size_t j = 0; j < b.size(); ++j)
-    if (b[j] != 0.0) {
-      path.columns.push_back(static_cast<int>(j));
-      path.values.push_back(b[j]);
-    }
+  for (int j : solver.support()) {
+    path.columns.push_back(j);
+    path.values.push_back(solver.coefficient(j));
+  }
   path.starts.push_back(static_cast<Index>(path.values.size()));
 }
 

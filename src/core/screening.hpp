@@ -18,6 +18,7 @@ class Screen {
     size_ = 0;
   }
   bool ready() const { return size_ > 0; }
+  const double* norms() const { return norms_.data(); }
   double norm(Index j) const { return norms_[j]; }
 
   // Keeps a vector and its correlations with all columns, in the place of the oldest.
