@@ -206,15 +206,18 @@ class ResidualDescent {
   template <class Design>
   int solve(InnerProblem& q, const Design& x, const Columns& columns, const Vector& e, const Vector& h,
             bool intercept, double target) {
-    prepare(q, x, columns, e, h, intercept);
+    Vector start(e);
+    for (double& r : start) r = -r;
+    typename Design::Weighted model(x, columns, h, start);
+    measure(q, x, model, columns, h, intercept);
     constexpr int max_sweeps = 12;  // more would solve a model more exactly than it describes the loss
     int sweeps = 0;
     while (sweeps < max_sweeps) {
       ++sweeps;
-      if (sweep(q, x, columns, h, false) <= target) break;
+      if (sweep(q, model, false) <= target) break;
       while (sweeps < max_sweeps) {
         ++sweeps;
-        if (sweep(q, x, columns, h, true) <= target) break;
+        if (sweep(q, model, true) <= target) break;
       }
     }
     return sweeps;
@@ -223,22 +226,18 @@ class ResidualDescent {
   double intercept_shift() const { return -shift_; }
 
  private:
-  template <class Design>
-  void prepare(const InnerProblem& q, const Design& x, const Columns& columns, const Vector& e, const Vector& h,
+  template <class Design, class Model>
+  void measure(const InnerProblem& q, const Design& x, const Model& model, const Columns& columns, const Vector& h,
                bool intercept) {
-    residual_.resize(e.size());
     double total = 0.0;
-    for (std::size_t i = 0; i < e.size(); ++i) {
-      residual_[i] = -e[i];
-      total += h[i];
-    }
+    for (double hi : h) total += hi;
     mean_.assign(q.count, 0.0);
     first_.assign(q.count, 0.0);
     curvature_.resize(q.count);
     shift_ = 0.0;
     for (int j = 0; j < q.count; ++j) {
       double first, second;
-      x.moments(columns[j], h.data(), first, second);
+      model.moments(j, first, second);
       if (intercept && total > 0.0) {
         first_[j] = first;
         mean_[j] = first / total;
@@ -250,8 +249,8 @@ class ResidualDescent {
     }
   }
 
-  template <class Design>
-  double sweep(InnerProblem& q, const Design& x, const Columns& columns, const Vector& h, bool only_active) {
+  template <class Model>
+  double sweep(InnerProblem& q, Model& model, bool only_active) {
     double worst = 0.0;
     if (!only_active) active_.clear();
     const int visits = only_active ? static_cast<int>(active_.size()) : q.count;
@@ -259,13 +258,13 @@ class ResidualDescent {
       const int j = only_active ? active_[visit] : visit;
       const double curvature = curvature_[j] + q.ridge[j];
       if (!(curvature > 0.0)) continue;
-      const double g = -(x.dot(columns[j], residual_.data()) + shift_ * first_[j]) + q.ridge[j] * q.b[j];
+      const double g = -(model.dot(j) + shift_ * first_[j]) + q.ridge[j] * q.b[j];
       const double moved = coordinate_minimiser(q.b[j], g, curvature, q.l1[j], q.lower[j], q.upper[j]);
       const double delta = moved - q.b[j];
       if (delta != 0.0) {
         worst = std::max(worst, std::fabs(delta) * curvature / q.allowed[j]);
         q.b[j] = moved;
-        x.axpy_weighted(columns[j], -delta, h.data(), residual_.data());
+        model.take_off(j, delta);
         shift_ += delta * mean_[j];
       }
       if (!only_active && q.b[j] != 0.0) active_.push_back(j);
@@ -274,7 +273,7 @@ class ResidualDescent {
   }
 
   Columns active_;
-  Vector residual_, mean_, first_, curvature_;
+  Vector mean_, first_, curvature_;
   double shift_ = 0.0;
 };
 

@@ -118,6 +118,19 @@ struct Dense {
     for (Index i = 0; i < n; ++i) sum += h[i] * (xj[i] - mean) * (xj[i] - mean);
     return sum;
   }
+  // Columns under weights h, and a residual that is carried along when one of them is taken off: r - c h x.
+  struct Weighted {
+    const Dense& x;
+    const Columns& columns;
+    const double* h;
+    Vector residual;
+
+    Weighted(const Dense& x, const Columns& columns, const Vector& h, const Vector& start)
+        : x(x), columns(columns), h(h.data()), residual(start) {}
+    void moments(int c, double& first, double& second) const { x.moments(columns[c], h, first, second); }
+    double dot(int c) const { return x.dot(columns[c], residual.data()); }
+    void take_off(int c, double amount) { x.axpy_weighted(columns[c], -amount, h, residual.data()); }
+  };
   void axpy_weighted(Index j, double c, const double* h, double* out) const {
     if constexpr (std::is_same_v<T, double>) {
       kernels().axpy_weighted(c, column(j), h, out, n);
@@ -225,6 +238,49 @@ struct Sparse {
     }
     return starts[j + 1] - starts[j] == n ? sum : sum + (total - stored) * mean * mean;
   }
+  // The same with columns and residual scaled by the weights' roots, so that weights need not be looked up. Samples
+  // without weight never change: what they add to a product is kept.
+  struct Weighted {
+    Vector residual, value, constant, first, second;
+    std::vector<I> index;
+    std::vector<std::size_t> starts{0};
+
+    Weighted(const Sparse& x, const Columns& columns, const Vector& h, const Vector& start)
+        : residual(x.n), constant(columns.size(), 0.0), first(columns.size(), 0.0), second(columns.size(), 0.0) {
+      Vector root(x.n);
+      for (Index i = 0; i < x.n; ++i) {
+        root[i] = std::sqrt(h[i]);
+        residual[i] = h[i] > 0.0 ? start[i] / root[i] : 0.0;
+      }
+      const auto size = static_cast<std::size_t>(x.entries(columns));
+      value.resize(size);
+      index.resize(size);
+      std::size_t t = 0;
+      for (std::size_t c = 0; c < columns.size(); ++c) {
+        for (I k = x.starts[columns[c]]; k < x.starts[columns[c] + 1]; ++k, ++t) {
+          const I i = x.indices[k];
+          index[t] = i;
+          value[t] = root[i] * x.data[k];
+          first[c] += root[i] * value[t];
+          second[c] += value[t] * value[t];
+          if (root[i] == 0.0) constant[c] += start[i] * x.data[k];
+        }
+        starts.push_back(t);
+      }
+    }
+    void moments(int c, double& a, double& b) const {
+      a = first[c];
+      b = second[c];
+    }
+    double dot(int c) const {
+      double sum = constant[c];
+      for (std::size_t t = starts[c]; t < starts[c + 1]; ++t) sum += value[t] * residual[index[t]];
+      return sum;
+    }
+    void take_off(int c, double amount) {
+      for (std::size_t t = starts[c]; t < starts[c + 1]; ++t) residual[index[t]] -= amount * value[t];
+    }
+  };
   void axpy_weighted(Index j, double c, const double* h, double* out) const {
     for (I k = starts[j]; k < starts[j + 1]; ++k) out[indices[k]] += c * h[indices[k]] * static_cast<double>(data[k]);
   }
