@@ -322,6 +322,23 @@ def test_rho_may_be_given_and_u_fitted(rho):
     assert calibrator.cross_entropy_ <= oracle.fun + 1e-10
 
 
+@pytest.mark.parametrize("count", [0.5, 3.0])
+def test_targets_are_smoothed_by_any_count(count):
+    f, y = informative()
+    positive, negative = y.sum(), len(y) - y.sum()
+    targets = count / (negative + 2 * count), (positive + count) / (positive + 2 * count)
+    oracle = minimize_scalar(
+        lambda log_rho: cross_entropy_of_link(f, y, np.exp(log_rho), 0.0, targets)[0],
+        bounds=(-10, 10),
+    )
+    calibrator = CoherenceCalibrator(u=0.0, smooth=count).fit(f, y)
+    assert calibrator.rho_ == pytest.approx(np.exp(oracle.x), rel=1e-3)
+    assert calibrator.cross_entropy_ == pytest.approx(oracle.fun, rel=1e-8)
+    plain, platts = (CoherenceCalibrator(u=0.0, smooth=s).fit(f, y) for s in (0, 1.0))
+    assert plain.rho_ == CoherenceCalibrator(u=0.0, smooth=False).fit(f, y).rho_
+    assert platts.rho_ == CoherenceCalibrator(u=0.0).fit(f, y).rho_
+
+
 def test_platt_maximises_the_likelihood():
     f, y = informative()
     plain = PlattCalibrator(smooth=False).fit(f, y)
@@ -460,6 +477,8 @@ def test_scores_that_are_all_zero_give_one_half_or_the_share(calibrator):
         ({"u": -1}, [0, 1], [0, 1], None, "'fit-one' or a finite number >= 0, got -1"),
         ({"u": "auto"}, [0, 1], [0, 1], None, "got 'auto'"),
         ({"tail": "fat"}, [0, 1], [0, 1], None, "tail must be .* got 'fat'"),
+        ({"smooth": -0.5}, [0, 1], [0, 1], None, "smooth must be .* number >= 0, got -0.5"),
+        ({"smooth": "much"}, [0, 1], [0, 1], None, "smooth must be a bool .* got 'much'"),
         ({}, [0, np.nan], [0, 1], None, "scores contains NaN"),
         ({}, [0, 1], [1, 1], None, "two classes"),
         ({}, [0, 1, 2], [0, 1, 2], None, "two classes"),

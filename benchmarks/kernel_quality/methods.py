@@ -18,9 +18,9 @@ from clearning.kernels import kernel_width
 
 WIDTHS = (0.3, 1.0, 3.0)
 ALPHAS = np.logspace(-2, -5.5, 8)
-# C-learning also chooses its margin, and pays with fewer penalties.
-MARGINS = (0.1, 1.0)
-FEWER_ALPHAS = np.logspace(-3, -6, 4)
+# C-learning also chooses its temperature, and pays with fewer penalties.
+TEMPERATURES = (1.0, 0.1)
+FEWER_ALPHAS = np.logspace(-2, -6.5, 4)
 N_CANDIDATES = len(WIDTHS) * len(ALPHAS)
 FOLDS = StratifiedKFold(5, shuffle=True, random_state=0)
 
@@ -44,7 +44,7 @@ def tuned(X, y, **grid: Any) -> Fitted:
 
 
 def c_learning(X, y) -> Fitted:
-    return tuned(X, y, l1_ratios=(0.0,), us=MARGINS, alphas=FEWER_ALPHAS)
+    return tuned(X, y, l1_ratios=(0.0,), rhos=TEMPERATURES, alphas=FEWER_ALPHAS, calibrate=True)
 
 
 def kernel_logistic(X, y) -> Fitted:

@@ -175,7 +175,7 @@ def check_values(
 
 
 class needs_link:
-    """A method that is there only where the loss has a link to probabilities.
+    """A method that is there only where the loss has a link to probabilities, or gets one.
 
     scikit-learn's ``available_if`` replaces the message of the check by its own; here the
     AttributeError itself has to say what to do instead.
@@ -188,6 +188,8 @@ class needs_link:
     def __get__(self, instance: Any, owner: type | None = None) -> Callable[..., Any]:
         if instance is None:
             return self.method
+        if getattr(instance, "calibrate", False):
+            return MethodType(self.method, instance)
         loss = getattr(instance, "loss_", None)
         if loss is None:
             loss = make_loss(instance.loss, delta=instance.delta)
@@ -204,11 +206,13 @@ class MarginClassifierMixin(ClassifierMixin):
     """Predictions from a score f(x): its sign, and the loss's inverse link η̃(f).
 
     A class that mixes this in has ``decision_function(X, offset=None)``, ``classes_`` and
-    ``loss_``. As η̃(f) > 1/2 exactly where f > 0, classes and probabilities never disagree.
+    ``loss_``; a ``calibrator_`` takes the place of the loss's link. As either is > 1/2 exactly
+    where f > 0, classes and probabilities never disagree.
     """
 
     classes_: NDArray[Any]
     loss_: Loss
+    calibrator_: Any = None
     decision_function: Callable[..., NDArray[Any]]
 
     def predict(self, X: Any, offset: ArrayLike | None = None) -> NDArray[Any]:
@@ -231,7 +235,7 @@ class MarginClassifierMixin(ClassifierMixin):
 
     @needs_link
     def predict_proba(self, X: Any, offset: ArrayLike | None = None) -> NDArray[Any]:
-        """Return the class probabilities, by the loss's own inverse link.
+        """Return the class probabilities, by the calibrator or the loss's own inverse link.
 
         Parameters
         ----------
@@ -246,6 +250,8 @@ class MarginClassifierMixin(ClassifierMixin):
             One column per class, in the order of ``classes_``.
         """
         scores = self.decision_function(X, offset=offset)
+        if self.calibrator_ is not None:
+            return self.calibrator_.predict_proba(scores)
         # Each column from its own side, so that neither is the difference of 1 and nearly 1.
         inverse_link = self.loss_.inverse_link
         return np.column_stack([inverse_link(-scores), inverse_link(scores)])

@@ -25,6 +25,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from clearning import _core
 from clearning._base import MarginClassifierMixin, Target, check_values
+from clearning._cv_calibration import Calibration
 from clearning._progress import progress
 from clearning.losses import CLoss, Loss, make_loss
 
@@ -99,6 +100,25 @@ def make_folds(
     return folds
 
 
+def make_calibration(
+    folds: Sequence[Fold], target: Target, sample_weight: ArrayLike | None
+) -> Calibration:
+    """Return the calibration of these folds, or say why there is none."""
+    every = np.arange(len(target.signs))
+    tests = [every[test] for _, test in folds]
+    for number in range(len(folds)):
+        others = [test for k, test in enumerate(tests) if k != number]
+        if not others or min(_class_counts(target, np.concatenate(others))) == 0:
+            raise ValueError(
+                "calibrate=True fits to the test samples of all folds but one, which must be of "
+                f"both classes; without fold {number} of {len(folds)} they are not."
+            )
+    weight = None
+    if sample_weight is not None:
+        weight = np.broadcast_to(np.asarray(sample_weight, dtype=np.float64), len(target.signs))
+    return Calibration(target.signs > 0, weight, tests)
+
+
 def _class_counts(target: Target, index: Any) -> list[int]:
     """Samples of each class that carry weight."""
     signs = target.signs[index]
@@ -140,7 +160,7 @@ def make_metric(
     if not has_link and getattr(scorer, "_response_method", None) == "predict_proba":
         raise ValueError(
             f"scoring={scoring!r} needs probabilities, to which the loss has no link. Use another "
-            "score, or wrap the classifier in CalibratedMarginClassifier."
+            "score or calibrate=True, or wrap the classifier in CalibratedMarginClassifier."
         )
     pointwise = {"neg_log_loss": _log_likelihood, "accuracy": _hits}
     if isinstance(scoring, str) and scoring in pointwise and set(score_params) <= {"sample_weight"}:
@@ -198,12 +218,15 @@ class Search:
         The chosen combination.
     alpha_index : int
         The place of the chosen penalty among the candidate's alphas.
+    calibrator : object
+        That of the chosen penalty; None without calibration.
     """
 
     table: dict[str, Any]
     index: int
     candidate: Candidate
     alpha_index: int
+    calibrator: Any
 
 
 def search(
@@ -216,6 +239,7 @@ def search(
     scoring: str | Callable[..., float] | None,
     score_params: Mapping[str, Any],
     selection: str,
+    calibration: Calibration | None,
     n_jobs: int | None,
 ) -> Search:
     """Run every candidate's path on every fold and choose by the mean score.
@@ -223,13 +247,17 @@ def search(
     X is seen by scorers alone, which get its rows as they are; score_params are arrays with one
     entry per sample.
     """
-    metric = make_metric(scoring, X, target, score_params, has_link=candidates[0].loss.has_link)
-    scores = run_folds(fold_scores, metric, candidates, folds, n_jobs=n_jobs)
+    has_link = candidates[0].loss.has_link or calibration is not None
+    metric = make_metric(scoring, X, target, score_params, has_link=has_link)
+    scores, calibrators = run_folds(
+        fold_scores, metric, candidates, folds, calibration=calibration, n_jobs=n_jobs
+    )
     weight = np.asarray(score_params.get("sample_weight", np.ones(len(target.signs))))
     table = summarize(candidates, scores, [weight[test].sum() for _, test in folds])
     n_alphas = scores.shape[1]
     index = select(table, n_alphas, selection)
-    return Search(table, index, candidates[index // n_alphas], index % n_alphas)
+    candidate, alpha_index = divmod(index, n_alphas)
+    return Search(table, index, candidates[candidate], alpha_index, calibrators[index])
 
 
 def run_folds(
@@ -238,11 +266,13 @@ def run_folds(
     candidates: Sequence[Candidate],
     folds: Sequence[Fold],
     *,
+    calibration: Calibration | None,
     n_jobs: int | None = None,
     label: str = "cross-validation",
-) -> NDArray[np.float64]:
+) -> tuple[NDArray[np.float64], list[Any]]:
     """Run each candidate's path on each fold; return scores (candidates, alphas, folds).
 
+    Also returned are the calibrators of all candidates' alphas in turn, None without calibration.
     The jobs are threads: the solver releases the interpreter's lock, and no design is copied to
     another process.
     """
@@ -251,16 +281,23 @@ def run_folds(
     def job(candidate: Candidate, fold: Fold) -> Array:
         train, test = fold
         with crew:
-            return metric(candidate.loss, fold_scores(candidate, train, test), test)
+            scores = fold_scores(candidate, train, test)
+            # A calibrated metric has to wait for the other folds.
+            return scores if calibration else metric(candidate.loss, scores, test)
 
     jobs = [delayed(job)(candidate, fold) for candidate in candidates for fold in folds]
     parallel = Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")
     try:
-        scores = list(progress(parallel(jobs), total=len(jobs), label=label))
+        results = list(progress(parallel(jobs), total=len(jobs), label=label))
     except BaseException as error:
         crew.call_off(at_once=isinstance(error, KeyboardInterrupt))
         raise
-    return np.array(scores).reshape(len(candidates), len(folds), -1).swapaxes(1, 2)
+    if calibration is None:
+        scores = np.array(results).reshape(len(candidates), len(folds), -1).swapaxes(1, 2)
+        return scores, [None] * (scores.shape[0] * scores.shape[1])
+    starts = range(0, len(jobs), len(folds))
+    fitted = [calibration.cross_fit(metric, results[i : i + len(folds)]) for i in starts]
+    return np.array([table for table, _ in fitted]), [one for _, some in fitted for one in some]
 
 
 class _Crew:

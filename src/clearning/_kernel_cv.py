@@ -75,10 +75,17 @@ class KernelCLearningClassifierCV(SearchRoutingMixin, BaseKernelClassifier):
         Number of stratified folds, or the folds.
     scoring : str or callable, default=None
         A scorer of scikit-learn. By default "neg_log_loss" where the loss has a link to
-        probabilities, "accuracy" elsewhere.
+        probabilities or is calibrated, "accuracy" elsewhere.
     selection : {"best", "one_se"}, default="best"
         The alpha of the best mean score, or the largest whose mean score is within one standard
         error of it.
+    calibrate : bool, default=False
+        Whether probabilities come from a temperature fitted to the scores of held-out samples
+        instead of the loss's link, so that they do not depend on how far the penalty has shrunk
+        the scores. Each candidate is then judged, and its probabilities made, by
+        ``CoherenceCalibrator(u=0, smooth=0.5)``; in each fold by one that is fitted to the other
+        folds' test samples. Predictions at given hyperparameters stay the same, and every loss has
+        probabilities.
     fit_intercept : bool, default=True
         Whether to fit the intercept, which is never penalised.
     class_weight : dict, "balanced" or None, default=None
@@ -110,6 +117,9 @@ class KernelCLearningClassifierCV(SearchRoutingMixin, BaseKernelClassifier):
         ``rank_test_score``.
     best_index_ : int
         Index of the chosen entry of ``cv_results_``.
+    calibrator_ : CoherenceCalibrator or None
+        With ``calibrate``, what makes probabilities of scores: fitted to all test samples' scores
+        at the chosen hyperparameters.
     classes_, support_, support_vectors_, n_support_, dual_coef_, intercept_, landmarks_ : ndarray
         As in :class:`KernelCLearningClassifier`, at the chosen penalty.
     objective_, dual_gap_ : float
@@ -149,6 +159,7 @@ class KernelCLearningClassifierCV(SearchRoutingMixin, BaseKernelClassifier):
         "cv": ["cv_object"],
         "scoring": [StrOptions(set(get_scorer_names())), callable, None],
         "selection": [StrOptions({"best", "one_se"})],
+        "calibrate": ["boolean"],
         "n_jobs": [Integral, None],
     }
 
@@ -171,6 +182,7 @@ class KernelCLearningClassifierCV(SearchRoutingMixin, BaseKernelClassifier):
         cv=5,
         scoring=None,
         selection="best",
+        calibrate=False,
         fit_intercept=True,
         class_weight=None,
         dtype="float64",
@@ -195,6 +207,7 @@ class KernelCLearningClassifierCV(SearchRoutingMixin, BaseKernelClassifier):
         self.cv = cv
         self.scoring = scoring
         self.selection = selection
+        self.calibrate = calibrate
         self.fit_intercept = fit_intercept
         self.class_weight = class_weight
         self.dtype = dtype
@@ -270,7 +283,11 @@ class KernelCLearningClassifierCV(SearchRoutingMixin, BaseKernelClassifier):
     ) -> None:
         """Run all widths' candidates on all folds, choose, and refit."""
         candidates: list[_cv.Candidate] = []
+        calibrators: list[Any] = []
         scores, widths = [], []
+        calibration = None
+        if self.calibrate:
+            calibration = _cv.make_calibration(folds, training.target, training.sample_weight)
         for kernel, expansion in zip(kernels, self._expansions(training, kernels)):
             of_width = self._candidates(expansion, training.target)
             metric = _cv.make_metric(
@@ -278,18 +295,19 @@ class KernelCLearningClassifierCV(SearchRoutingMixin, BaseKernelClassifier):
                 training.X,
                 training.target,
                 score_params,
-                has_link=of_width[0].loss.has_link,
+                has_link=of_width[0].loss.has_link or self.calibrate,
             )
-            scores.append(
-                _cv.run_folds(
-                    self._fold_scores(expansion, training.target),
-                    metric,
-                    of_width,
-                    folds,
-                    n_jobs=self.n_jobs,
-                    label=_label(kernel),
-                )
+            of_folds, fitted = _cv.run_folds(
+                self._fold_scores(expansion, training.target),
+                metric,
+                of_width,
+                folds,
+                calibration=calibration,
+                n_jobs=self.n_jobs,
+                label=_label(kernel),
             )
+            scores.append(of_folds)
+            calibrators += fitted
             candidates += of_width
             widths += [kernel] * len(of_width)
         weight = np.asarray(score_params.get("sample_weight", np.ones(len(training.rows))))
@@ -300,6 +318,7 @@ class KernelCLearningClassifierCV(SearchRoutingMixin, BaseKernelClassifier):
         table["param_gamma"] = np.repeat([kernel.gamma for kernel in widths], n_alphas)
         self.cv_results_ = table
         self.best_index_ = _cv.select(table, n_alphas, self.selection)
+        self.calibrator_ = calibrators[self.best_index_]
         number, index = divmod(self.best_index_, n_alphas)
         if widths[number] is not kernel:
             del expansion  # two matrices at once would be one too many

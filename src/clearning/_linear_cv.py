@@ -53,10 +53,17 @@ class CLearningClassifierCV(SearchRoutingMixin, BaseLinearClassifier):
         Number of stratified folds, or the folds.
     scoring : str or callable, default=None
         A scorer of scikit-learn. By default "neg_log_loss" where the loss has a link to
-        probabilities, "accuracy" elsewhere.
+        probabilities or is calibrated, "accuracy" elsewhere.
     selection : {"best", "one_se"}, default="best"
         The alpha of the best mean score, or the largest whose mean score is within one standard
         error of it.
+    calibrate : bool, default=False
+        Whether probabilities come from a temperature fitted to the scores of held-out samples
+        instead of the loss's link, so that they do not depend on how far the penalty has shrunk
+        the scores. Each candidate is then judged, and its probabilities made, by
+        ``CoherenceCalibrator(u=0, smooth=0.5)``; in each fold by one that is fitted to the other
+        folds' test samples. Predictions at given hyperparameters stay the same, and every loss has
+        probabilities.
     fit_intercept : bool, default=True
         Whether there is an intercept.
     standardize : bool, default=False
@@ -89,6 +96,9 @@ class CLearningClassifierCV(SearchRoutingMixin, BaseLinearClassifier):
         (``std_test_score``) and standard error (``sem_test_score``), and ``rank_test_score``.
     best_index_ : int
         Index of the chosen entry of ``cv_results_``.
+    calibrator_ : CoherenceCalibrator or None
+        With ``calibrate``, what makes probabilities of scores: fitted to all test samples' scores
+        at the chosen hyperparameters.
     coef_ : ndarray of shape (1, n_features)
         Coefficients at the chosen penalty.
     intercept_ : ndarray of shape (1,)
@@ -132,6 +142,7 @@ class CLearningClassifierCV(SearchRoutingMixin, BaseLinearClassifier):
         "cv": ["cv_object"],
         "scoring": [StrOptions(set(get_scorer_names())), callable, None],
         "selection": [StrOptions({"best", "one_se"})],
+        "calibrate": ["boolean"],
         "n_jobs": [Integral, None],
     }
 
@@ -148,6 +159,7 @@ class CLearningClassifierCV(SearchRoutingMixin, BaseLinearClassifier):
         cv: Any = 5,
         scoring: Any = None,
         selection: str = "best",
+        calibrate: bool = False,
         fit_intercept: bool = True,
         standardize: bool = False,
         penalty_factor: ArrayLike | None = None,
@@ -167,6 +179,7 @@ class CLearningClassifierCV(SearchRoutingMixin, BaseLinearClassifier):
         self.cv = cv
         self.scoring = scoring
         self.selection = selection
+        self.calibrate = calibrate
         self.fit_intercept = fit_intercept
         self.standardize = standardize
         self.penalty_factor = penalty_factor
@@ -212,6 +225,9 @@ class CLearningClassifierCV(SearchRoutingMixin, BaseLinearClassifier):
         )
         split_params, score_params = self._route(sample_weight, params)
         folds = _cv.make_folds(self.cv, X, y, target, split_params)
+        calibration = None
+        if self.calibrate:
+            calibration = _cv.make_calibration(folds, target, sample_weight)
         candidates = _cv.make_candidates(
             self.loss,
             l1_ratios=self.l1_ratios,
@@ -229,10 +245,12 @@ class CLearningClassifierCV(SearchRoutingMixin, BaseLinearClassifier):
             scoring=self.scoring,
             score_params=score_params,
             selection=self.selection,
+            calibration=calibration,
             n_jobs=self.n_jobs,
         )
         self.classes_ = target.classes
         self.cv_results_, self.best_index_ = result.table, result.index
+        self.calibrator_ = result.calibrator
         self._refit(X, target, result.candidate, result.alpha_index)
         return self
 

@@ -107,9 +107,11 @@ class CoherenceCalibrator(_ScoreCalibrator):
         What large scores are worth: "linear" takes them as they are, "log" makes them grow as
         k (1 + log(\|f\|/k)) beyond k, a typical size of the scores, (mean of √\|f\|)². "auto" is
         linear for a u that is given, and whichever fits better for one that is fitted.
-    smooth : bool, default=True
-        Fit to Platt's smoothed targets (N₊ + 1)/(N₊ + 2) and 1/(N₋ + 2). False fits to the labels,
-        as the paper does: on separable scores ρ then runs to the end of its range.
+    smooth : bool or float, default=True
+        Fit to the smoothed targets (N₊ + c)/(N₊ + 2c) and c/(N₋ + 2c), with c = ``smooth``. True
+        is c = 1, Platt's targets; c = 1/2 doubts the labels less, which pays where few scores are
+        on the wrong side. False fits to the labels, as the paper does: on separable scores ρ then
+        runs to the end of its range.
 
     Attributes
     ----------
@@ -159,7 +161,7 @@ class CoherenceCalibrator(_ScoreCalibrator):
         u: str | float = "fit",
         offset: bool = False,
         tail: str = "auto",
-        smooth: bool = True,
+        smooth: bool | float = True,
     ):
         self.rho = rho
         self.u = u
@@ -190,6 +192,7 @@ class CoherenceCalibrator(_ScoreCalibrator):
         _check_parameter("u", self.u, ("fit", "fit-one"), or_zero=True)
         if self.tail not in ("auto", "linear", "log"):
             raise ValueError(f"tail must be 'auto', 'linear' or 'log', got {self.tail!r}.")
+        _check_smooth(self.smooth)
         sample, self.classes_ = _check_fit(scores, y, sample_weight, self.smooth)
         best, knee = best_minimum(sample, self._family(sample.scale), self._knees(sample))
         self.knee_ = sample.scale * knee
@@ -241,9 +244,10 @@ class PlattCalibrator(_ScoreCalibrator):
 
     Parameters
     ----------
-    smooth : bool, default=True
-        Fit to Platt's smoothed targets (N₊ + 1)/(N₊ + 2) and 1/(N₋ + 2); False is plain maximum
-        likelihood, which has no finite optimum on separable scores and then warns.
+    smooth : bool or float, default=True
+        Fit to the smoothed targets (N₊ + c)/(N₊ + 2c) and c/(N₋ + 2c), with c = ``smooth``; True
+        is Platt's c = 1. False is plain maximum likelihood, which has no finite optimum on
+        separable scores and then warns.
 
     Attributes
     ----------
@@ -267,13 +271,14 @@ class PlattCalibrator(_ScoreCalibrator):
     a_: float
     b_: float
 
-    def __init__(self, *, smooth: bool = True):
+    def __init__(self, *, smooth: bool | float = True):
         self.smooth = smooth
 
     def fit(
         self, scores: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> PlattCalibrator:
         """Fit A and B; parameters as in :meth:`CoherenceCalibrator.fit`."""
+        _check_smooth(self.smooth)
         sample, self.classes_ = _check_fit(scores, y, sample_weight, self.smooth)
         negative, positive = sample.masses
         start = np.array([0.0, np.log((positive + 1.0) / (negative + 1.0))])
@@ -327,7 +332,7 @@ def _check_scores(scores: ArrayLike) -> Array:
 
 
 def _check_fit(
-    scores: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, smooth: bool
+    scores: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, smooth: float
 ) -> tuple[Sample, NDArray[Any]]:
     """The sample, and the two labels."""
     f, labels = _check_scores(scores), column_or_1d(y)
@@ -353,14 +358,18 @@ def _check_fit(
         if not weight.all():
             held = weight > 0
             f, positive, weight = f[held], positive[held], weight[held]
-    targets = (1.0 / (n_negative + 2.0), (n_positive + 1.0) / (n_positive + 2.0))
+    doubt = float(smooth)
+    targets = (
+        doubt / (n_negative + 2.0 * doubt),
+        (n_positive + doubt) / (n_positive + 2.0 * doubt),
+    )
     sample = Sample(
         f=f,
         scale=float(max(f.max(), -f.min())) or 1.0,
         positive=positive,
         weight=weight,
         masses=(n_negative, n_positive),
-        targets=targets if smooth else (0.0, 1.0),
+        targets=targets,
     )
     return sample, classes
 
@@ -376,6 +385,11 @@ def _two_classes(y: NDArray[Any]) -> NDArray[Any]:
     if len(classes) != 2:
         raise ValueError(f"y must hold two classes, got {len(classes)}: {classes}.")
     return classes
+
+
+def _check_smooth(value: Any) -> None:
+    if not isinstance(value, (Real, np.bool_)) or not 0 <= float(value) < np.inf:
+        raise ValueError(f"smooth must be a bool or a finite number >= 0, got {value!r}.")
 
 
 def _check_parameter(name: str, value: Any, words: tuple[str, ...], *, or_zero: bool) -> None:

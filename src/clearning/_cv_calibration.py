@@ -1,0 +1,64 @@
+"""Calibration inside a cross-validation, on scores that the fits had not seen.
+
+Every penalty of a candidate has scores of all folds' test samples. A calibrator fitted to those of
+the other folds makes a fold's probabilities, so that no sample judges a link it has helped to fit;
+the one fitted to all of them is for the model that is fitted to all samples.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+
+from clearning.losses import Coherence
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """The classes and weights of the samples, and each fold's test part."""
+
+    positive: NDArray[np.bool_]
+    weight: Array | None
+    tests: Sequence[Indices]
+
+    def cross_fit(
+        self, metric: Callable[[Any, Array, Indices], Array], scores: Sequence[Array]
+    ) -> tuple[Array, list[Any]]:
+        """Return a candidate's metric (alphas, folds) and, for each alpha, its calibrator.
+
+        ``scores`` are those of each fold's test part, one column per alpha.
+        """
+        n_alphas, n_folds = scores[0].shape[1], len(scores)
+        table, calibrators = np.empty((n_alphas, n_folds)), []
+        for j in range(n_alphas):
+            columns = [part[:, j] for part in scores]
+            for k in range(n_folds):
+                others = [fold for fold in range(n_folds) if fold != k]
+                # At u = 0 the calibrator is an inverse link of the coherence function.
+                link = Coherence(rho=self._fit(columns, others).rho_, u=0.0)
+                table[j, k] = metric(link, columns[k][:, None], self.tests[k])[0]
+            calibrators.append(self._fit(columns, range(n_folds)))
+        return table, calibrators
+
+    def _fit(self, columns: Sequence[Array], folds: Sequence[int]) -> Any:
+        # Not at the top: that package builds on the classifiers.
+        from clearning.calibration import CoherenceCalibrator
+
+        rows = np.concatenate([self.tests[k] for k in folds])
+        with warnings.catch_warnings():
+            # Scores that say nothing, as at the largest penalty, are no cause for alarm here.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            return CoherenceCalibrator(u=0.0, smooth=0.5).fit(
+                np.concatenate([columns[k] for k in folds]),
+                self.positive[rows],
+                None if self.weight is None else self.weight[rows],
+            )

@@ -1,0 +1,189 @@
+"""`calibrate=True` of the cross-validated classifiers: probabilities of held-out scores."""
+
+from __future__ import annotations
+
+import re
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import make_moons
+from sklearn.metrics import log_loss
+from sklearn.model_selection import PredefinedSplit, StratifiedKFold, cross_val_predict
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from clearning import (
+    CLearningClassifier,
+    CLearningClassifierCV,
+    CoherenceCalibrator,
+    KernelCLearningClassifier,
+    KernelCLearningClassifierCV,
+)
+
+FOLDS = StratifiedKFold(3)
+ALPHAS = [3e-2, 1e-3]
+PAIRS = [
+    (CLearningClassifierCV(alphas=ALPHAS, cv=FOLDS, tol=1e-12), CLearningClassifier(tol=1e-12)),
+    (
+        KernelCLearningClassifierCV(gammas=(1.0, 20.0), alphas=ALPHAS, cv=FOLDS, tol=1e-10),
+        KernelCLearningClassifier(tol=1e-10),
+    ),
+]
+BOTH = pytest.mark.parametrize(("search", "single"), PAIRS, ids=["linear", "kernel"])
+
+
+@pytest.fixture(scope="module")
+def moons():
+    X, y = make_moons(150, noise=0.4, random_state=0)
+    return X, np.where(y == 1, "yes", "no")
+
+
+def fitted(search, data, **options):
+    return clone(search).set_params(calibrate=True, **options).fit(*data)
+
+
+@parametrize_with_checks(
+    [
+        CLearningClassifierCV(alphas=5, cv=3, calibrate=True, tol=1e-13),
+        CLearningClassifierCV(loss="squared_hinge", alphas=5, cv=3, calibrate=True, tol=1e-13),
+        KernelCLearningClassifierCV(
+            alphas=5, alpha_min_ratio=0.05, cv=2, calibrate=True, tol=1e-13
+        ),
+    ]
+)
+def test_scikit_learns_checks(estimator, check):
+    check(estimator)
+
+
+def by_hand(scores, y, weight=None):
+    """The log-loss of each fold, by the calibrator of the others."""
+    losses = []
+    for rest, test in FOLDS.split(scores, y):
+        calibrator = CoherenceCalibrator(u=0.0, smooth=0.5)
+        calibrator.fit(scores[rest], y[rest], None if weight is None else weight[rest])
+        p = calibrator.predict_proba(scores[test])
+        losses.append(log_loss(y[test], p, sample_weight=None if weight is None else weight[test]))
+    return losses
+
+
+@BOTH
+def test_candidates_are_judged_by_cross_fitted_calibrators(search, single, moons):
+    X, y = moons
+    model = fitted(search, moons)
+    table = model.cv_results_
+    for k, alpha in enumerate(table["param_alpha"]):
+        single = clone(single).set_params(alpha=alpha)
+        if "param_gamma" in table:
+            single.set_params(gamma=table["param_gamma"][k])
+        scores = cross_val_predict(single, X, y, cv=FOLDS, method="decision_function")
+        found = [-table[f"split{fold}_test_score"][k] for fold in range(3)]
+        np.testing.assert_allclose(found, by_hand(scores, y), rtol=1e-4)
+        if k == model.best_index_:
+            calibrator = CoherenceCalibrator(u=0.0, smooth=0.5).fit(scores, y)
+            assert model.calibrator_.rho_ == pytest.approx(calibrator.rho_, rel=1e-4)
+
+
+@BOTH
+def test_probabilities_are_the_calibrators_and_predictions_the_models_own(search, single, moons):
+    X = moons[0]
+    model = fitted(search, moons)
+    proba = model.predict_proba(X)
+    scores = model.decision_function(X)
+    np.testing.assert_array_equal(proba, model.calibrator_.predict_proba(scores))
+    np.testing.assert_allclose(np.exp(model.predict_log_proba(X)), proba)
+    np.testing.assert_array_equal(model.classes_[proba.argmax(axis=1)], model.predict(X))
+    assert np.abs(proba[:, 1] - model.loss_.inverse_link(scores)).max() > 0.01
+    # The fit itself is that of the chosen hyperparameters, calibrated or not.
+    chosen = {"alphas": [model.alpha_], "calibrate": False}
+    if hasattr(model, "gamma_"):
+        chosen["gammas"] = [model.gamma_]
+    plain = clone(search).set_params(**chosen).fit(*moons)
+    np.testing.assert_allclose(scores, plain.decision_function(X), atol=1e-4)
+
+
+@BOTH
+def test_without_it_the_losss_own_link_is_used_again(search, single, moons):
+    X = moons[0]
+    model = fitted(search, moons).set_params(calibrate=False).fit(*moons)
+    assert model.calibrator_ is None
+    expected = model.loss_.inverse_link(model.decision_function(X))
+    np.testing.assert_array_equal(model.predict_proba(X)[:, 1], expected)
+
+
+@BOTH
+def test_every_loss_gets_probabilities(search, single, moons):
+    X, y = moons
+    plain = clone(search).set_params(loss="squared_hinge")
+    assert not hasattr(plain, "predict_proba")
+    model = fitted(plain, moons)
+    assert log_loss(y, model.predict_proba(X)) < 0.6
+    named = fitted(plain, moons, scoring="neg_log_loss")
+    np.testing.assert_array_equal(
+        model.cv_results_["mean_test_score"], named.cv_results_["mean_test_score"]
+    )
+
+
+@BOTH
+def test_other_scorers_see_calibrated_probabilities(search, single, moons):
+    def mean_score(scoring, calibrate):
+        X, y = moons[0], (moons[1] == "yes").astype(int)
+        model = clone(search).set_params(scoring=scoring, calibrate=calibrate).fit(X, y)
+        return model.cv_results_["mean_test_score"]
+
+    brier, plain = (mean_score("neg_brier_score", calibrate) for calibrate in (True, False))
+    assert np.abs(brier - plain).max() > 1e-3
+    accuracy, plain = (mean_score("accuracy", calibrate) for calibrate in (True, False))
+    np.testing.assert_allclose(accuracy, plain)
+
+
+@BOTH
+def test_it_mends_scores_that_the_penalty_has_made_too_large_or_too_small(search, single, moons):
+    X, y = make_moons(1000, noise=0.4, random_state=1)
+    y = np.where(y == 1, "yes", "no")
+    for alpha in (1e-7, 0.2):
+        options = {"alphas": [alpha], "l1_ratios": [0.0]}
+        if "gammas" in search.get_params():
+            options["gammas"] = [5.0]
+        plain = clone(search).set_params(**options, max_iter=100_000).fit(*moons)
+        calibrated = fitted(search, moons, **options, max_iter=100_000)
+        gain = log_loss(y, plain.predict_proba(X)) - log_loss(y, calibrated.predict_proba(X))
+        # Two coefficients of 150 samples do not overfit.
+        overfits = alpha < 0.1 and "gammas" in options
+        assert gain > (0.3 if overfits else 0.02 if alpha > 0.1 else -0.02)
+
+
+def test_weights_reach_the_calibrators(moons):
+    X, y = moons
+    weight = np.linspace(0.0, 2.0, len(y))
+    search = CLearningClassifierCV(alphas=[1e-2], cv=FOLDS, calibrate=True, tol=1e-12)
+    model = search.fit(X, y, sample_weight=weight)
+    scores = np.empty(len(y))
+    for train, test in FOLDS.split(X, y):
+        fold = CLearningClassifier(alpha=1e-2, tol=1e-12).fit(X[train], y[train], weight[train])
+        scores[test] = fold.decision_function(X[test])
+    found = [-model.cv_results_[f"split{fold}_test_score"][0] for fold in range(3)]
+    np.testing.assert_allclose(found, by_hand(scores, y, weight), rtol=1e-5)
+    expected = CoherenceCalibrator(u=0.0, smooth=0.5).fit(scores, y, weight)
+    assert model.calibrator_.rho_ == pytest.approx(expected.rho_, rel=1e-5)
+
+
+def test_penalties_at_which_scores_say_nothing_are_quiet(moons):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = CLearningClassifierCV(alphas=[10.0, 1e-2], calibrate=True, fit_intercept=False)
+        model.fit(*moons)
+    assert model.alpha_ == 1e-2
+
+
+@BOTH
+def test_bad_values_and_folds_are_named(search, single, moons):
+    X, y = moons
+    with pytest.raises(ValueError, match="'calibrate' parameter"):
+        clone(search).set_params(calibrate="platt").fit(X, y)
+    one_fold = PredefinedSplit(np.where(np.arange(len(y)) < 50, 0, -1))
+    with pytest.raises(ValueError, match=re.escape("without fold 0 of 1")):
+        fitted(search, moons, cv=one_fold)
+    by_class = PredefinedSplit(np.where(np.arange(len(y)) < 100, (y == "yes").astype(int), -1))
+    with pytest.raises(ValueError, match="which must be of both classes; without fold 0 of 2"):
+        fitted(search, moons, cv=by_class)
