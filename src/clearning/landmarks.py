@@ -9,7 +9,8 @@ not chased, and no more than the columns of the chosen samples is ever computed.
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import cholesky, solve_triangular
+from scipy.linalg import cholesky
+from scipy.linalg.blas import dgemm, dtrsm
 
 from clearning.kernels import Kernel
 
@@ -69,12 +70,15 @@ def _pivots(kernel, X, candidates, n_pivots, random_state) -> np.ndarray:
         batch = drawn[_accepted(rest, unexplained[drawn], random_state)]
         if len(batch) == 0:
             continue
-        columns = kernel.between(X, candidates, candidates[batch]).astype(float)
-        columns -= factor[:, : len(pivots)] @ factor[batch, : len(pivots)].T
-        lower = cholesky(columns[batch], lower=True)
-        new = solve_triangular(lower, columns.T, lower=True, overwrite_b=True)
-        factor[:, len(pivots) : len(pivots) + len(batch)] = new.T
-        unexplained -= (new**2).sum(axis=0)
+        # In column order throughout: BLAS then works in place.
+        new = kernel.between(X, candidates[batch], candidates).astype(float, order="C").T
+        if len(pivots) > 0:
+            known = factor[:, : len(pivots)]
+            new = dgemm(-1.0, known, known[batch], beta=1.0, c=new, trans_b=True, overwrite_c=True)
+        lower = cholesky(new[batch], lower=True)
+        new = dtrsm(1.0, lower, new, side=1, lower=True, trans_a=True, overwrite_b=True)
+        factor[:, len(pivots) : len(pivots) + len(batch)] = new
+        unexplained -= np.einsum("ij,ij->i", new, new)
         unexplained[batch] = 0.0
         pivots = np.concatenate([pivots, batch])
     return pivots

@@ -422,11 +422,20 @@ class Solver {
     } else {
       for (Index j = 0; j < p_; ++j)
         if (b_[j] != 0.0 || l1(j) == 0.0) wanted.push_back(static_cast<int>(j));
-      append_worst(wanted, 100 + 2 * static_cast<int>(wanted.size()));
+      append_worst(wanted, first_columns() + 2 * static_cast<int>(wanted.size()));
     }
     if (!keeps_gram(wanted)) replace_columns(wanted);
     add_columns(wanted);
     freshen();
+  }
+
+  // A cold start takes a hundred columns, or where they are sparse as many as hold two entries a sample.
+  int first_columns() const {
+    if constexpr (Design::is_sparse) {
+      const double entries_a_column = std::max(static_cast<double>(x_.starts[p_]), 1.0) / p_;
+      return static_cast<int>(std::max(100.0, std::min(2.0 * n_ / entries_a_column, static_cast<double>(p_))));
+    }
+    return 100;
   }
 
   // Exact correlations for the working set's columns that have only old or predicted ones.
