@@ -166,6 +166,12 @@ void load_blas() {
   take(blas::dsyrk, b, "dsyrk");
   take(blas::dgemm, b, "dgemm");
   take(blas::dtrsv, b, "dtrsv");
+  take(blas::ssyrk, b, "ssyrk");
+  take(blas::sgemm, b, "sgemm");
+  take(blas::sgemv, b, "sgemv");
+  take(blas::strsm, b, "strsm");
+  take(blas::strsv, b, "strsv");
+  take(blas::spotrf, l, "spotrf");
   take(blas::dpotrf, l, "dpotrf");
   take(blas::dpotrs, l, "dpotrs");
 }

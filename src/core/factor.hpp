@@ -32,8 +32,9 @@ class BlockFactor {
     order_ = wanted;
     const int k = static_cast<int>(wanted.size());
     if (k > width_) {
-      width_ = k + k / 4 + 8;
-      r_.assign(static_cast<std::size_t>(width_) * width_, 0.0);
+      width_ = std::min(k + k / 4 + 8, stride);
+      r_ = Vector();  // nothing to keep beside the new one
+      r_.resize(static_cast<std::size_t>(width_) * width_);
     }
     ridge_.resize(k);
     for (int c = 0; c < k; ++c) ridge_[c] = ridge[wanted[c]];

@@ -8,6 +8,7 @@
 #include "certificate.hpp"
 #include "descent.hpp"
 #include "dual.hpp"
+#include "ridge_system.hpp"
 #include "screening.hpp"
 
 namespace clearning {
@@ -848,32 +849,22 @@ class Solver {
     for (Index i = 0; i < n_; ++i) top = std::max(top, model_h_[i]);
     for (Index i = 0; i < n_; ++i)
       if (model_h_[i] > negligible * top) rows.push_back(static_cast<int>(i));
-    int k = static_cast<int>(rows.size()), two = 2, info = 0;
-    Vector root(k), system(static_cast<std::size_t>(k) * k), right(2 * static_cast<std::size_t>(k));
-    for (int c = 0; c < k; ++c) root[c] = std::sqrt(model_h_[rows[c]]);
-    for (int c = 0; c < k; ++c) {
-      const auto* column = x_.column(rows[c]);
-      double* out = system.data() + static_cast<std::size_t>(c) * k;
-      for (int r = 0; r <= c; ++r) out[r] = root[c] * root[r] * column[rows[r]];
-      out[c] += ridge_level_;
-    }
-    Vector target(n_), weight(n_, 0.0), product(n_);
+    const std::size_t k = rows.size();
+    Vector root(k);
+    for (std::size_t c = 0; c < k; ++c) root[c] = std::sqrt(model_h_[rows[c]]);
+    if (!ridge_system_.build(x_, rows, root, ridge_level_)) return retry();
+    Vector target(n_), weight(n_, 0.0);
     for (Index i = 0; i < n_; ++i) target[i] = model_h_[i] * quad_[i] - e_[i];
-    for (int c = 0; c < k; ++c) weight[rows[c]] = model_h_[rows[c]];
-    x_.all_dots(target.data(), product.data());
-    for (int c = 0; c < k; ++c) right[c] = root[c] * product[rows[c]];
-    if (settings_.intercept) {
-      x_.all_dots(weight.data(), product.data());
-      for (int c = 0; c < k; ++c) right[k + c] = root[c] * product[rows[c]];
-    }
-    char upper = 'U';
-    blas::dpotrf(&upper, &k, system.data(), &k, &info);
-    if (info != 0) return retry();
-    blas::dpotrs(&upper, &k, &two, system.data(), &k, right.data(), &k, &info);
-    for (int c = 0; c < k; ++c) {
-      target[rows[c]] -= root[c] * right[c];
-      weight[rows[c]] -= root[c] * right[k + c];
-    }
+    for (int i : rows) weight[i] = model_h_[i];
+    const auto take_off = [&](Vector& from) {
+      Vector product(n_), right(k);
+      x_.all_dots(from.data(), product.data());
+      for (std::size_t c = 0; c < k; ++c) right[c] = root[c] * product[rows[c]];
+      const Vector solution = ridge_system_.solve(right);
+      for (std::size_t c = 0; c < k; ++c) from[rows[c]] -= root[c] * solution[c];
+    };
+    take_off(target);
+    if (settings_.intercept) take_off(weight);
     double shift = 0.0;
     if (settings_.intercept) {
       const double total = std::accumulate(weight.begin(), weight.end(), 0.0);
@@ -1124,6 +1115,7 @@ class Solver {
   GramDescent descent_;
   ResidualDescent residual_descent_;
   ConjugateGradients gradients_;
+  RidgeSystem<Design> ridge_system_;
   Vector gram_, mean_, gram_h_, model_h_;  // gram_: the model's second derivatives in the set's coefficients
   int gram_count_ = 0, stride_ = 0;
   int stalled_ = 0;  // steps in a row that neither promised nor gained anything above rounding
