@@ -423,7 +423,7 @@ class Solver {
     } else {
       for (Index j = 0; j < p_; ++j)
         if (b_[j] != 0.0 || l1(j) == 0.0) wanted.push_back(static_cast<int>(j));
-      append_worst(wanted, first_columns() + 2 * static_cast<int>(wanted.size()));
+      append_worst(wanted, (cools_ ? 100 : first_columns()) + 2 * static_cast<int>(wanted.size()));
     }
     if (!keeps_gram(wanted)) replace_columns(wanted);
     add_columns(wanted);
