@@ -103,6 +103,20 @@ def test_refit_is_the_single_fit_at_the_chosen_hyperparameters(data):
     assert chosen == [model.alpha_, model.l1_ratio_, model.rho_, model.u_]
 
 
+@pytest.mark.parametrize("loss", ["logistic", "hinge"])
+@pytest.mark.parametrize("l1_ratio", [0.0, 1.0])
+def test_refit_is_no_worse_than_the_path_and_ends(loss, l1_ratio):
+    """Repeated sparse columns, of which no step ends at rounding."""
+    rng = np.random.default_rng(0)
+    X = sp.random_array((120, 300), density=0.05, format="csc", rng=rng)
+    y = np.asarray(X.sum(axis=1)).ravel() + rng.normal(size=120) > 7.5
+    model = CLearningClassifierCV(loss=loss, l1_ratios=(l1_ratio,), alphas=8, cv=3, tol=1e-5)
+    model.fit(sp.hstack([X, X], format="csc"), y)
+    chosen = np.flatnonzero(model.path_.alphas == model.alpha_)[0]
+    assert model.dual_gap_ <= model.path_.dual_gaps[chosen]
+    assert model.n_iter_ <= model.path_.n_iters[chosen] + 30
+
+
 def test_temperatures_are_tried_only_where_the_loss_has_one(data):
     model = CLearningClassifierCV(loss="logistic", alphas=3, rhos=(0.5, 1.0), us=(1.0, 2.0))
     assert len(model.fit(*data).cv_results_["param_rho"]) == 3

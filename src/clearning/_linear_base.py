@@ -80,8 +80,7 @@ class BaseLinearClassifier(MarginClassifierMixin, BaseEstimator):
             standardize=self.standardize,
             penalty_factor=self.penalty_factor,
             bounds=self.bounds,
-            max_iter=self.max_iter,
-            **{"tol": self.tol, **options},
+            **{"tol": self.tol, "max_iter": self.max_iter, **options},
         )
 
     def _take(self, path: RegularizationPath, index: int) -> None:

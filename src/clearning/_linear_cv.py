@@ -261,14 +261,19 @@ class CLearningClassifierCV(SearchRoutingMixin, BaseLinearClassifier):
         self.loss_ = chosen.loss
         self.alpha_ = float(chosen.alphas[index])
         self.l1_ratio_, self.rho_, self.u_ = chosen.l1_ratio, chosen.rho, chosen.u
-        self._take(self._polish(X, target, index), 0)
-        self.n_iter_ += int(self.path_.n_iters[index])
+        self._take(self.path_, index)
+        polished = self._polish(X, target, index)
+        if polished.dual_gaps[0] < self.dual_gap_:
+            self._take(polished, 0)
+            self.n_iter_ += int(self.path_.n_iters[index])
 
     def _polish(self, X: Any, target: Target, index: int) -> RegularizationPath:
         """Solve the chosen penalty to rounding, from where the path left it.
 
         Far down a path the objective is flat, and a tolerance on it says little about coefficients;
         this last fit makes them those of the optimum, however the samples are weighted or repeated.
+        A few of its steps double the digits each; where they do not, as with repeated columns, more
+        of them would only turn in rounding.
         """
         path = self.path_
         with warnings.catch_warnings():
@@ -280,6 +285,7 @@ class CLearningClassifierCV(SearchRoutingMixin, BaseLinearClassifier):
                 alphas=path.alphas[[index]],
                 l1_ratio=path.l1_ratio,
                 tol=min(self.tol, 1e-16),
+                max_iter=min(self.max_iter, 30),
                 coef_init=path.sparse_coefs[[index]].toarray(),
                 intercept_init=path.intercepts[index],
             )
