@@ -17,7 +17,7 @@ from clearning.kernels import Kernel
 # A sample of which less than this share is unexplained is a combination of the landmarks.
 _NEGLIGIBLE = 1e-10
 _MIN_CANDIDATES = 4096
-_CANDIDATES_PER_LANDMARK = 8
+_CANDIDATES_PER_LANDMARK = 4
 
 
 def select_landmarks(kernel: Kernel, X, n_landmarks: int, random_state) -> np.ndarray:
@@ -40,7 +40,7 @@ def select_landmarks(kernel: Kernel, X, n_landmarks: int, random_state) -> np.nd
     Notes
     -----
     Time is O(c m²) and memory O(c m) for m landmarks out of c candidates, a uniform sample of
-    max(4096, 8m) rows.
+    max(4096, 4m) rows.
     """
     n_samples = X.shape[0]
     if n_landmarks == n_samples:
