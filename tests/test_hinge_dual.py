@@ -31,6 +31,13 @@ def overlapping(n, seed=0):
     return X, y, rbf_kernel(X, gamma=0.2)
 
 
+def solver_and_problem(kind):
+    if kind == "kernel":
+        _, y, K = overlapping(700)
+        return kernel_clearning_path, K, y
+    return clearning_path, *wide_sparse()
+
+
 def objective(scores, y, quadratic, alpha):
     return np.maximum(1 - y * scores, 0).mean() + alpha / 2 * quadratic
 
@@ -129,12 +136,7 @@ def test_repeated_samples_are_weights():
 
 @pytest.mark.parametrize("kind", ["kernel", "sparse"])
 def test_a_path_gives_what_single_fits_give(kind):
-    if kind == "kernel":
-        _, y, design = overlapping(700)
-        solve = kernel_clearning_path
-    else:
-        design, y = wide_sparse()
-        solve = clearning_path
+    solve, design, y = solver_and_problem(kind)
     alphas = np.logspace(-1, -5, 6)
     path = solve(design, y, alphas=alphas, tol=1e-7, **RIDGE)
     assert path.converged.all()
@@ -145,12 +147,7 @@ def test_a_path_gives_what_single_fits_give(kind):
 
 @pytest.mark.parametrize("kind", ["kernel", "sparse"])
 def test_too_few_rounds_are_told_with_a_true_gap(kind):
-    if kind == "kernel":
-        _, y, design = overlapping(700)
-        solve = kernel_clearning_path
-    else:
-        design, y = wide_sparse()
-        solve = clearning_path
+    solve, design, y = solver_and_problem(kind)
     options = {**RIDGE, "alphas": [1e-4]}
     with pytest.warns(ConvergenceWarning, match="duality gap"):
         short = solve(design, y, tol=1e-9, max_iter=4, **options)
