@@ -109,6 +109,8 @@ def plot(part: str, curves: dict[str, dict[int, float]]) -> Path:
         sizes = np.array([min(ours), max(ours)], dtype=float)
         anchor = max(ours)
         axes.loglog(sizes, ours[anchor] * sizes / anchor, "k:", linewidth=1, label="linear")
+    axes.set_xticks(SIZES[part], [f"{size:,}" for size in SIZES[part]])
+    axes.tick_params(which="minor", labelbottom=False, labelleft=False)
     axes.set_xlabel("p" if part == "p" else "n")
     axes.set_ylabel("seconds")
     axes.set_title(TITLES[part], fontsize="medium")
