@@ -15,11 +15,12 @@ import numpy as np
 import runner
 from matched import Bench, Problem, accurate
 from peers import OURS, GlmnetR
-from report import Section, Table, Target, note, number, targets_table
+from report import Section, Table, Target, number, targets_table
 from workloads import Missing, load
 
 WORKLOADS = ["72x7129", "200x20000", "1000x1000", "5000x500", "leukemia", "a9a", "basehock"]
 N_FOLDS = 10
+LIMIT = 1200.0  # seconds
 
 
 def fold_numbers(y: np.ndarray) -> np.ndarray:
@@ -73,17 +74,6 @@ def cv_ours(name: str, l1_ratio: float, tol: float, cores: int, repeats: int) ->
     return {"seconds": min(seconds), "deviance": (-2.0 * np.average(by_fold, 0, sizes)).tolist()}
 
 
-def ask(function, *args) -> dict:
-    note(f"{function.__name__} {args}")
-    worker = runner.Worker(function, threads=1)
-    try:
-        return worker(*args, limit=1200.0)
-    except (runner.Failed, runner.TimedOut) as error:
-        return {"failure": str(error)}
-    finally:
-        worker.close()
-
-
 def section(
     names: list[str], l1_ratios: list[float], *, cores=(1, 2), repeats=3, reuse_peers=False
 ) -> Section:
@@ -126,9 +116,10 @@ def _both(name, l1_ratio, tolerances, cores: int, repeats: int, reuse_peers: boo
     key = {"arguments": arguments[:4], "version": GlmnetR.version()}
     theirs = runner.recall("cv-glmnet", **key) if reuse_peers else None
     if theirs is None:
-        theirs = ask(cv_glmnet, *arguments)
+        theirs = runner.ask(cv_glmnet, *arguments, limit=LIMIT)
         runner.remember(theirs, "cv-glmnet", **key)
-    return [theirs, ask(cv_ours, name, l1_ratio, tolerances[OURS], cores, repeats)]
+    arguments = (name, l1_ratio, tolerances[OURS], cores, repeats)
+    return [theirs, runner.ask(cv_ours, *arguments, limit=LIMIT)]
 
 
 def _compare(both: list[dict]) -> tuple[float | None, list[str]]:

@@ -201,13 +201,7 @@ def measure(kind: str, n: int, choice: dict, *, reuse: bool, repeats: int = 3) -
     key = {"kind": kind, "n": n, "choice": choice, "clock": CLOCK}
     stored = runner.recall("kernel", **key) if reuse and not kind.startswith("ours") else None
     if stored is None:
-        note(f"{kind}, n = {n}")
-        worker = runner.Worker(time_classifier, threads=1)
-        try:
-            stored = worker(kind, n, choice, 1, repeats, limit=1200.0)
-        except (runner.Failed, runner.TimedOut) as error:
-            stored = {"failure": str(error)}
-        worker.close()
+        stored = runner.ask(time_classifier, kind, n, choice, 1, repeats, limit=1200.0)
         runner.remember(stored, "kernel", **key)
     return stored
 
@@ -319,7 +313,7 @@ def path_section(
                 outcomes = {peer: bench.accepted(peer, problem, 60.0) for peer in installed}
             else:
                 outcomes = {"glmnet-r": _at_1e10(bench, problem)} if installed else {}
-            ours = _our_path(n, l1_ratio, repeats)
+            ours = runner.ask(time_path, n, l1_ratio, 1, repeats, limit=900.0)
             cells = [cell(outcomes[peer]) if peer in outcomes else "–" for peer in installed]
             table.add(str(n), f"{l1_ratio:g}", *cells, cell(ours))
             section.targets.append(_path_target(n, l1_ratio, outcomes, ours))
@@ -341,17 +335,6 @@ def _at_1e10(bench: Bench, problem: Problem) -> dict:
         stored = {"seconds": outcome["seconds"][0], "suboptimality": float(gap), "tol": 1e-10}
         runner.remember(stored, "kernel-1e-10", **key)
     return stored
-
-
-def _our_path(n: int, l1_ratio: float, repeats: int) -> dict:
-    worker = runner.Worker(time_path, threads=1)
-    note(f"our kernel path, n = {n}")
-    try:
-        return worker(n, l1_ratio, 1, repeats, limit=900.0)
-    except (runner.Failed, runner.TimedOut) as error:
-        return {"failure": str(error)}
-    finally:
-        worker.close()
 
 
 def _path_target(n: int, l1_ratio: float, outcomes: dict, ours: dict) -> Target:

@@ -1,4 +1,4 @@
-"""Peak memory beyond the design while a path of 100 penalties is computed.
+"""Peak memory: of a path of 100 penalties beyond its design, and of kernel fits.
 
     python benchmarks/memory.py
 
@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 import runner
 import scipy.sparse as sp
-from report import Section, Table, Target, note
-from workloads import load
+from report import Section, Table, Target
+from workloads import kernel_data, load
 
 LAYOUTS = {
     "column-major": np.asfortranarray,
@@ -24,10 +24,16 @@ LAYOUTS = {
     "CSR": sp.csr_array,
 }
 CONVERTED = ("row-major", "CSR")
+LIMIT = 600.0  # seconds
 CASES = [
     *[(name, layout) for name in ("200x20000", "100000x100") for layout in list(LAYOUTS)[:3]],
     *[("sparse20000x50000", layout) for layout in list(LAYOUTS)[3:]],
 ]
+# l1_ratio and alpha of fits at n = 2000: those that have to stay small, and one with most samples
+# as support vectors, for the record.
+N_KERNEL = 2000
+KERNEL_FITS = [(0.0, 1e-4), (0.5, 1e-4), (1.0, 1e-4)]
+KERNEL_EXTREME = (0.1, 1e-5)
 
 
 def _status(field: str) -> int:
@@ -35,6 +41,25 @@ def _status(field: str) -> int:
         if line.startswith(field + ":"):
             return int(line.split()[1]) * 1024
     raise RuntimeError(f"no {field} in /proc/self/status")
+
+
+def high_water(call):
+    """What the call returns, and the bytes of its peak above the state before."""
+    Path("/proc/self/clear_refs").write_text("5")  # resets the high-water mark
+    before = _status("VmRSS")
+    answer = call()
+    return answer, _status("VmHWM") - before
+
+
+def kernel_peak(l1_ratio: float, alpha: float) -> dict:
+    """Peak of a kernel fit, its kernel matrix included, in kernel matrices."""
+    from clearning import KernelCLearningClassifier
+
+    X, y = kernel_data(N_KERNEL)
+    KernelCLearningClassifier().fit(X[:50], y[:50])
+    model = KernelCLearningClassifier(l1_ratio=l1_ratio, alpha=alpha)
+    model, peak = high_water(lambda: model.fit(X, y))
+    return {"matrices": peak / (8 * N_KERNEL**2), "support": len(model.support_)}
 
 
 def peak(name: str, layout: str) -> dict:
@@ -46,10 +71,7 @@ def peak(name: str, layout: str) -> dict:
     workload = load(name)
     X, y = LAYOUTS[layout](workload.X), workload.y
     workload = None
-    Path("/proc/self/clear_refs").write_text("5")  # resets the high-water mark
-    before = _status("VmRSS")
-    path = clearning_path(X, y, loss="logistic", l1_ratio=1.0, tol=1e-6)
-    beyond = _status("VmHWM") - before
+    path, beyond = high_water(lambda: clearning_path(X, y, loss="logistic", l1_ratio=1.0, tol=1e-6))
     parts = (X.data, X.indices, X.indptr) if sp.issparse(X) else (X,)
     return {
         "design": sum(part.nbytes for part in parts),
@@ -61,28 +83,40 @@ def peak(name: str, layout: str) -> dict:
 
 
 def section(cases=tuple(CASES)) -> Section:
-    result = Section("Peak memory beyond the design")
+    result = Section("Peak memory")
     result.text(
         "Megabytes, logistic path of 100, l1_ratio 1; `coefs` is the table of coefficients that is "
         "returned and part of `beyond`."
     )
     table = Table(["workload", "layout", "design", "coefs", "beyond", "beyond / design"])
     for name, layout in cases:
-        note(f"memory of {name}, {layout}")
-        worker = runner.Worker(peak, threads=1)
-        try:
-            found = worker(name, layout, limit=600.0)
-        except (runner.Failed, runner.TimedOut) as error:
-            table.add(name, layout, str(error), "", "", "")
+        found = runner.ask(peak, name, layout, limit=LIMIT)
+        if "failure" in found:
+            table.add(name, layout, found["failure"], "", "", "")
             continue
-        finally:
-            worker.close()
         ratio = found["beyond"] / found["design"]
         megabytes = [f"{found[key] / 1e6:.1f}" for key in ("design", "coefs", "beyond")]
         table.add(name, layout, *megabytes, f"{ratio:.2f}")
         if layout in CONVERTED:
             what = f"memory beyond the design, {name}, {layout}, in designs"
             result.targets.append(Target(what, 1.2, ratio))
+    result.table(table)
+    result.text(
+        f"A kernel fit's peak at n = {N_KERNEL}, its kernel matrix included, in kernel matrices:"
+    )
+    table = Table(["l1_ratio", "alpha", "support", "peak"])
+    for l1_ratio, alpha in [*KERNEL_FITS, KERNEL_EXTREME]:
+        found = runner.ask(kernel_peak, l1_ratio, alpha, limit=LIMIT)
+        if "failure" in found:
+            table.add(f"{l1_ratio:g}", f"{alpha:g}", "", found["failure"])
+            continue
+        matrices = found["matrices"]
+        table.add(f"{l1_ratio:g}", f"{alpha:g}", str(found["support"]), f"{matrices:.2f}")
+        if (l1_ratio, alpha) in KERNEL_FITS:
+            what = (
+                f"peak of a kernel fit, n = {N_KERNEL}, l1_ratio {l1_ratio:g}, in kernel matrices"
+            )
+            result.targets.append(Target(what, 1.5, matrices))
     result.table(table)
     return result
 

@@ -16,6 +16,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from report import note
+
 # While developing: time the editable install of another environment of the same Python.
 if "CLEARNING_SITE" in os.environ:
     site.addsitedir(os.environ["CLEARNING_SITE"])
@@ -122,3 +124,15 @@ def remember(value: Any, kind: str, /, **key) -> None:
 def _record(kind: str, key: dict) -> Path:
     digest = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:16]
     return CACHE / kind / f"{digest}.json"
+
+
+def ask(function: Callable[..., dict], *args: Any, limit: float) -> dict:
+    """What the function answers in a process of its own on one thread, or why it does not."""
+    note(f"{function.__name__} {args}")
+    worker = Worker(function, threads=1)
+    try:
+        return worker(*args, limit=limit)
+    except (Failed, TimedOut) as error:
+        return {"failure": str(error)}
+    finally:
+        worker.close()

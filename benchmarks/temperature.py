@@ -16,10 +16,11 @@ import numpy as np
 import runner
 import scipy.sparse as sp
 from peers import CLOCK, OURS, clock
-from report import Section, Table, Target, note, number, targets_table
+from report import Section, Table, Target, number, targets_table
 from workloads import Missing, kernel_data, load, rbf
 
 TARGET = 1e-4
+LIMIT = 120.0  # seconds
 LINEAR_PENALTIES = (0.001, 0.01, 0.1, 1.0, 10.0)  # C of LIBLINEAR; alpha is 1 / (n C)
 KERNEL_PENALTIES = (0.1, 1.0, 10.0)
 SHARES = (0.5, 0.2, 0.1, 0.05, 0.02)  # of the largest penalty, where there is an l1 norm
@@ -164,17 +165,6 @@ def cooled_path(name: str, rho: float, l1_ratio: float, repeats: int) -> dict:
 # ---------------------------------------------------------------- outside
 
 
-def ask(function: Callable, *args, limit: float = 120.0) -> dict:
-    note(f"{function.__name__} {args}")
-    worker = runner.Worker(function, threads=1)
-    try:
-        return worker(*args, limit=limit)
-    except (runner.Failed, runner.TimedOut) as error:
-        return {"failure": str(error)}
-    finally:
-        worker.close()
-
-
 LADDERS = {
     "LIBLINEAR": (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6),
     "LIBSVM": (1e-1, 1e-2, 1e-3, 1e-4, 1e-5),
@@ -215,7 +205,7 @@ def _kept(function, side: str, workload, tol: float, repeats: int, reuse: bool) 
     key["clock"] = CLOCK
     stored = runner.recall("temperature", **key) if reuse and side != OURS else None
     if stored is None:
-        stored = ask(function, side, workload, tol, repeats)
+        stored = runner.ask(function, side, workload, tol, repeats, limit=LIMIT)
         runner.remember(stored, "temperature", **key)
     return stored
 
@@ -264,8 +254,8 @@ def linear_section(names: list[str], *, repeats=3, reuse_peers=False) -> Section
         cells = [seconds_cell(both[side]) for side in ("LIBLINEAR", OURS)]
         ridge.add(name, *cells, _ratio(ratio))
         section.targets.append(Target(f"hinge, ω = 0, {name}, of LIBLINEAR", 2.0, ratio))
-        squared = ask(sparse_fits, "squared_hinge", name, repeats)
-        plain = ask(sparse_fits, "hinge", name, repeats)
+        squared = runner.ask(sparse_fits, "squared_hinge", name, repeats, limit=LIMIT)
+        plain = runner.ask(sparse_fits, "hinge", name, repeats, limit=LIMIT)
         ratio = share(plain, squared)
         lasso.add(name, seconds_cell(squared), seconds_cell(plain), _ratio(ratio))
         section.targets.append(Target(f"hinge, ω = 1, {name}, of our squared hinge", 3.0, ratio))
@@ -294,7 +284,9 @@ def cooling_section(name: str = "72x7129", *, l1_ratios=(1.0, 0.5), repeats=3) -
     section.text(f"C-loss, u = 1, {name}, certified gap 1e-4 of the null objective.")
     table = Table(["l1_ratio", *[f"ρ = {rho:g}" for rho in RHOS]])
     for l1_ratio in l1_ratios:
-        outcomes = {rho: ask(cooled_path, name, rho, l1_ratio, repeats) for rho in RHOS}
+        outcomes = {
+            rho: runner.ask(cooled_path, name, rho, l1_ratio, repeats, limit=LIMIT) for rho in RHOS
+        }
         table.add(f"{l1_ratio:g}", *[seconds_cell(outcome) for outcome in outcomes.values()])
         for rho, most in list(RHOS.items())[1:]:
             what = f"path {name}, l1_ratio {l1_ratio:g}, ρ = {rho:g}, of ρ = 1"

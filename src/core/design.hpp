@@ -17,6 +17,12 @@ using Index = std::int64_t;
 using Columns = std::vector<int>;
 using Vector = std::vector<double>;
 
+inline Columns every_index(Index count) {
+  Columns indices(count);
+  std::iota(indices.begin(), indices.end(), 0);
+  return indices;
+}
+
 // Adds panel' * panel (rows x count, column-major) into the upper part of gram from column `first` on.
 inline void accumulate_panel(double* panel, int rows, int count, int first, double* gram, int stride) {
   double one = 1.0;
@@ -86,9 +92,7 @@ struct Dense {
     }
   }
   void all_dots(const double* v, double* out) const {
-    Columns everything(p);
-    for (Index j = 0; j < p; ++j) everything[j] = static_cast<int>(j);
-    dots(everything, v, out);
+    dots(every_index(p), v, out);
   }
   void combine(const Columns& columns, const double* coefficients, double* acc) const {
     if constexpr (std::is_same_v<T, double>) {
@@ -329,8 +333,7 @@ struct Sparse {
     std::vector<T> value;
   };
   const Rows& rows() const {
-    Columns all(p);
-    std::iota(all.begin(), all.end(), 0);
+    const Columns all = every_index(p);
     if (rows_.columns != all) turn_into_rows(all);
     return rows_;
   }

@@ -32,8 +32,7 @@ class BoxDual {
   // The intercept at which the hinge's sum is least: breakpoints are passed in order until the slope turns.
   double best_intercept(const Vector& residual) {
     if (!has_intercept_) return 0.0;
-    order_.resize(n_);
-    std::iota(order_.begin(), order_.end(), 0);
+    order_ = every_index(n_);
     std::sort(order_.begin(), order_.end(), [&](int i, int j) { return residual[i] > residual[j]; });
     double slope = 0.0;
     for (Index i = 0; i < n_; ++i) slope -= std::max(samples_.y[i], 0.0) * samples_.weight[i];
@@ -44,14 +43,14 @@ class BoxDual {
     return 0.0;
   }
 
-  // Primal less dual objective at weights that sum to zero.
-  double gap(const DualState& at) const {
-    double sum = 0.0;
+  // The best intercept, and the gap there: primal less dual objective, at weights that sum to zero.
+  void measure(DualState& at) {
+    at.intercept = best_intercept(at.residual);
+    at.gap = 0.0;
     for (Index i = 0; i < n_; ++i) {
       const double left = at.residual[i] + at.intercept;
-      sum += samples_.weight[i] * std::max(0.0, -samples_.y[i] * left) + at.s[i] * left;
+      at.gap += samples_.weight[i] * std::max(0.0, -samples_.y[i] * left) + at.s[i] * left;
     }
-    return sum;
   }
 
   Samples samples_;
@@ -79,13 +78,12 @@ class BlockAscent : public BoxDual {
       at.residual[i] = rest + (at.ridge / ridge) * (at.residual[i] - rest);
     }
     at.ridge = ridge;
-    for (; rounds < most; ++rounds) {
+    measure(at);
+    for (bool moves = true; moves && at.gap > goal && rounds < most; ++rounds) {
       pause();
-      at.intercept = best_intercept(at.residual);
-      at.gap = gap(at);
-      if (at.gap <= goal) return;
       choose_block(at);
-      if (!ascend(at)) return;
+      moves = ascend(at);
+      measure(at);
     }
   }
 
@@ -152,23 +150,23 @@ class BlockAscent : public BoxDual {
       if (up < 0) return;
       const double* rise = gram_.data() + static_cast<std::size_t>(up) * k;
       int down = -1;
-      double best = 0.0, widest = 0.0;
+      double best = 0.0, widest = 0.0, wish = 0.0;
       for (int c = 0; c < k; ++c) {
         const double apart = residual_[c] - residual_[up];
         if (!(s_[c] > low_[c]) || apart <= 0.0) continue;
         widest = std::max(widest, apart);
-        const double gain = apart * apart / std::max(diagonal_[c] + diagonal_[up] - 2.0 * rise[c], 1e-12 * diagonal_[c]);
-        if (gain > best) {
-          best = gain;
+        const double step = apart / std::max(diagonal_[c] + diagonal_[up] - 2.0 * rise[c], 1e-12 * diagonal_[c]);
+        if (apart * step > best) {
+          best = apart * step;
+          wish = step;
           down = c;
         }
       }
       if (turn == 0) first = widest;
       if (down < 0 || widest < 0.1 * first) return;
       const double* fall = gram_.data() + static_cast<std::size_t>(down) * k;
-      const double curvature = std::max(diagonal_[up] + diagonal_[down] - 2.0 * rise[down], 1e-12 * diagonal_[down]);
       const double room_up = high_[up] - s_[up], room_down = s_[down] - low_[down];
-      const double d = std::min({(residual_[down] - residual_[up]) / curvature, room_up, room_down});
+      const double d = std::min({wish, room_up, room_down});
       s_[up] = d == room_up ? high_[up] : s_[up] + d;
       s_[down] = d == room_down ? low_[down] : s_[down] - d;
       for (int c = 0; c < k; ++c) residual_[c] += d * (rise[c] - fall[c]);
@@ -180,21 +178,21 @@ class BlockAscent : public BoxDual {
     double first = 0.0;
     for (int turn = 0; turn < 100 * k; ++turn) {
       int chosen = -1;
-      double best = 0.0, widest = 0.0;
+      double best = 0.0, widest = 0.0, next = 0.0;
       for (int c = 0; c < k; ++c) {
         const double r = residual_[c];
         if (r < 0.0 ? !(s_[c] < high_[c]) : !(s_[c] > low_[c])) continue;
         widest = std::max(widest, std::fabs(r));
-        const double step = std::clamp(s_[c] - r / diagonal_[c], low_[c], high_[c]) - s_[c];
+        const double end = std::clamp(s_[c] - r / diagonal_[c], low_[c], high_[c]), step = end - s_[c];
         const double gain = -step * (r + 0.5 * step * diagonal_[c]);
         if (gain > best) {
           best = gain;
+          next = end;
           chosen = c;
         }
       }
       if (turn == 0) first = widest;
       if (chosen < 0 || widest < 0.1 * first) return;
-      const double next = std::clamp(s_[chosen] - residual_[chosen] / diagonal_[chosen], low_[chosen], high_[chosen]);
       kernels().axpy(next - s_[chosen], gram_.data() + static_cast<std::size_t>(chosen) * k, residual_.data(), k);
       s_[chosen] = next;
     }
@@ -276,10 +274,8 @@ class RowAscent : public BoxDual {
     for (Index i = 0; i < n_; ++i)
       if (at.s[i] != 0.0) add_row(i, at.s[i], b);
     for (Index i = 0; i < n_; ++i) at.residual[i] = offset_[i] + product(i, b) - samples_.y[i];
-    at.intercept = best_intercept(at.residual);
-    at.gap = gap(at);
-    active_.resize(n_);
-    std::iota(active_.begin(), active_.end(), 0);
+    measure(at);
+    active_ = every_index(n_);
     sum_ = 0.0;
     edge_above_ = INFINITY;
     edge_below_ = -INFINITY;

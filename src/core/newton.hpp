@@ -248,7 +248,7 @@ class Solver {
     if (!smooth_ || !free_.empty()) return false;
     if constexpr (Design::is_kernel) return x_.square();
     if constexpr (!Design::is_sparse) return false;
-    add_all_columns();
+    add_columns(every_index(p_));
     return !uses_gram();
   }
 
@@ -269,7 +269,7 @@ class Solver {
 
   // The coefficients, scores and correlations that belong to the dual's weights.
   void adopt_dual(Outcome& out) {
-    add_all_columns();
+    add_columns(every_index(p_));
     ++point_;
     for (Index i = 0; i < n_; ++i) {
       score_[i] = dual_.residual[i] + samples_.y[i];
@@ -391,12 +391,6 @@ class Solver {
       }
   }
 
-  void add_all_columns() {
-    Columns all(p_);
-    std::iota(all.begin(), all.end(), 0);
-    add_columns(all);
-  }
-
   // Columns whose gradient may reach a share of its threshold when it is known within radius * norm.
   Columns candidates(double share, double radius) {
     const double* at = v_.data();
@@ -423,16 +417,18 @@ class Solver {
     } else {
       for (Index j = 0; j < p_; ++j)
         if (b_[j] != 0.0 || l1(j) == 0.0) wanted.push_back(static_cast<int>(j));
-      append_worst(wanted, (cools_ ? 100 : first_columns()) + 2 * static_cast<int>(wanted.size()));
+      append_worst(wanted, first_columns() + 2 * static_cast<int>(wanted.size()));
     }
     if (!keeps_gram(wanted)) replace_columns(wanted);
     add_columns(wanted);
     freshen();
   }
 
-  // A cold start takes a hundred columns, or where they are sparse as many as hold two entries a sample.
+  // A cold start takes a hundred columns, or where they are sparse as many as hold two entries a sample. A hinge's
+  // first temperatures need few.
   int first_columns() const {
     if constexpr (Design::is_sparse) {
+      if (cools_) return 100;
       const double entries_a_column = std::max(static_cast<double>(x_.starts[p_]), 1.0) / p_;
       return static_cast<int>(std::max(100.0, std::min(2.0 * n_ / entries_a_column, static_cast<double>(p_))));
     }
@@ -792,13 +788,9 @@ class Solver {
     latest_.position = position;
     latest_.a = a_;
     latest_.score = score_;
-    latest_.columns.clear();
+    latest_.columns = support();
     latest_.values.clear();
-    for (int j : set_)
-      if (b_[j] != 0.0) {
-        latest_.columns.push_back(j);
-        latest_.values.push_back(b_[j]);
-      }
+    for (int j : latest_.columns) latest_.values.push_back(b_[j]);
   }
 
   // A start at the next position: the last two solutions continued, if that is better.
@@ -875,9 +867,7 @@ class Solver {
       inner_.b[place_[i]] = (target[i] - shift * weight[i]) / ridge_level_;
       delta[i] = inner_.b[place_[i]] - b_[i];
     }
-    Columns moved(n_);
-    std::iota(moved.begin(), moved.end(), 0);
-    if (!search(moved, delta, shift)) return retry();
+    if (!search(every_index(n_), delta, shift)) return retry();
     refresh_gradient();
     watch_progress(worst_violation());
     return true;
