@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
-CORE   := pyproject.toml CMakeLists.txt $(wildcard src/core/*)
+CORE   := pyproject.toml CMakeLists.txt $(shell find src/core -type f)
 BENCH  := .venv-bench
 PEERS  := $(BENCH)/.installed
 

@@ -1,0 +1,4 @@
+#include "bindings/solve.hpp"
+
+template nanobind::dict clearning::solve_sparse(Flat<float>, Flat<std::int64_t>, Flat<std::int64_t>, Index,
+                                                const nb::dict&);

@@ -1,0 +1,29 @@
+// The hot loops over vectors, compiled once an instruction set and chosen at run time.
+#pragma once
+#include <cstddef>
+
+namespace clearning {
+
+struct VectorLoops {
+  double (*dot)(const double*, const double*, std::size_t);
+  double (*dot_float)(const float*, const double*, std::size_t);
+  void (*axpy)(double, const double*, double*, std::size_t);
+  void (*axpy_float)(double, const float*, double*, std::size_t);
+  // out[c] = columns[c]' v and acc += sum of coefficients[c] * columns[c], several columns at a time.
+  void (*dots)(const double* const* columns, std::size_t count, const double* v, std::size_t n, double* out);
+  void (*combine)(const double* const* columns, std::size_t count, const double* coefficients, std::size_t n,
+                  double* acc);
+  // sums of h x and of h x^2
+  void (*moments)(const double* x, const double* h, std::size_t n, double* first, double* second);
+  void (*axpy_weighted)(double, const double* x, const double* h, double* out, std::size_t n);
+  void (*multiply)(const double* x, const double* y, double shift, double* out, std::size_t n);
+  // The places where |v| + radius * norm >= level * factor; returns how many there are.
+  std::size_t (*above)(const double* v, const double* norm, double radius, const double* factor, double level,
+                       std::size_t n, int* out);
+  // v *= factor for the samples of one class
+  void (*scale_class)(const double* y, double sign, double factor, double* v, std::size_t n);
+};
+
+const VectorLoops& loops();
+
+}  // namespace clearning

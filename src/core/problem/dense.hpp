@@ -1,0 +1,153 @@
+// A dense matrix by columns, in either precision.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <type_traits>
+
+#include "linalg/blas.hpp"
+#include "linalg/types.hpp"
+#include "linalg/vector_loops.hpp"
+#include "tuning.hpp"
+
+namespace clearning {
+
+// Adds panel' * panel (rows x count, column-major) into the upper part of gram from column `first` on.
+inline void accumulate_panel(double* panel, int rows, int count, int first, double* gram, int stride) {
+  double one = 1.0;
+  char upper = 'U', transposed = 'T', plain = 'N';
+  if (first == 0) {
+    blas::dsyrk(&upper, &transposed, &count, &rows, &one, panel, &rows, &one, gram, &stride);
+    return;
+  }
+  int fresh = count - first;
+  double* right = panel + static_cast<std::size_t>(first) * rows;
+  double* target = gram + static_cast<std::size_t>(first) * stride;
+  blas::dgemm(&transposed, &plain, &count, &fresh, &rows, &one, panel, &rows, right, &rows, &one, target, &stride);
+}
+
+template <class T>
+struct Dense {
+  static constexpr double constant_share = tuning::constant_share_dense;
+  struct Workspace {};
+  const T* x;
+  Index n, p;
+
+  const T* column(Index j) const { return x + j * n; }
+  double entries(const Columns& columns) const { return static_cast<double>(columns.size()) * n; }
+  double gram_cost(double k, double entries, double curved_share) const {
+    return entries * curved_share * k / tuning::blas_gain;
+  }
+  double pass_cost(double entries) const { return tuning::dense_pass * entries + tuning::sample_cost * n; }
+  double sweep_cost(double entries) const { return tuning::dense_sweep * entries; }
+  int first_columns() const { return tuning::first_columns; }
+
+  double dot(Index j, const double* v) const {
+    if constexpr (std::is_same_v<T, double>) return loops().dot(column(j), v, n);
+    else return loops().dot_float(column(j), v, n);
+  }
+  void axpy(Index j, double c, double* v) const {
+    if constexpr (std::is_same_v<T, double>) loops().axpy(c, column(j), v, n);
+    else loops().axpy_float(c, column(j), v, n);
+  }
+  void dots(const Columns& columns, const double* v, double* out) const {
+    if constexpr (std::is_same_v<T, double>) {
+      std::vector<const double*> pointers(columns.size());
+      for (std::size_t c = 0; c < columns.size(); ++c) pointers[c] = column(columns[c]);
+      loops().dots(pointers.data(), columns.size(), v, n, out);
+    } else {
+      for (std::size_t c = 0; c < columns.size(); ++c) out[c] = dot(columns[c], v);
+    }
+  }
+  void all_dots(const double* v, double* out) const { dots(every_index(p), v, out); }
+  void combine(const Columns& columns, const double* coefficients, double* acc) const {
+    if constexpr (std::is_same_v<T, double>) {
+      std::vector<const double*> pointers(columns.size());
+      for (std::size_t c = 0; c < columns.size(); ++c) pointers[c] = column(columns[c]);
+      loops().combine(pointers.data(), columns.size(), coefficients, n, acc);
+    } else {
+      for (std::size_t c = 0; c < columns.size(); ++c) axpy(columns[c], coefficients[c], acc);
+    }
+  }
+  void moments(Index j, const double* h, double& first, double& second) const {
+    if constexpr (std::is_same_v<T, double>) {
+      loops().moments(column(j), h, n, &first, &second);
+    } else {
+      const T* xj = column(j);
+      first = second = 0.0;
+      for (Index i = 0; i < n; ++i) {
+        first += h[i] * xj[i];
+        second += h[i] * xj[i] * xj[i];
+      }
+    }
+  }
+  // Sum of h (x - mean)^2.
+  double spread(Index j, const double* h, double mean, double) const {
+    const T* xj = column(j);
+    double sum = 0.0;
+    for (Index i = 0; i < n; ++i) sum += h[i] * (xj[i] - mean) * (xj[i] - mean);
+    return sum;
+  }
+  // Columns under weights h, and a residual that is carried along when one of them is taken off: r - c h x.
+  struct Weighted {
+    const Dense& x;
+    const Columns& columns;
+    const double* h;
+    Vector residual;
+
+    Weighted(const Dense& x, const Columns& columns, const Vector& h, const Vector& start)
+        : x(x), columns(columns), h(h.data()), residual(start) {}
+    void moments(int c, double& first, double& second) const { x.moments(columns[c], h, first, second); }
+    double dot(int c) const { return x.dot(columns[c], residual.data()); }
+    void take_off(int c, double amount) { x.axpy_weighted(columns[c], -amount, h, residual.data()); }
+  };
+  void axpy_weighted(Index j, double c, const double* h, double* out) const {
+    if constexpr (std::is_same_v<T, double>) {
+      loops().axpy_weighted(c, column(j), h, out, n);
+    } else {
+      const T* xj = column(j);
+      for (Index i = 0; i < n; ++i) out[i] += c * h[i] * xj[i];
+    }
+  }
+  // out = X_C' diag(h) X_C v
+  void curved_product(const Columns& columns, const double* h, const double* v, Vector& out, Workspace&) const {
+    Vector along(n, 0.0);
+    combine(columns, v, along.data());
+    for (Index i = 0; i < n; ++i) along[i] *= h[i];
+    out.resize(columns.size());
+    dots(columns, along.data(), out.data());
+  }
+  // Rows without curvature (common at small temperature) are left out of the product.
+  void centred_gram(const Columns& columns, int first, const double* h, double, const double* mean, double* gram,
+                    int stride, Workspace&) const {
+    const int count = static_cast<int>(columns.size());
+    const Index rows = std::min(n, tuning::panel_rows(count));
+    std::vector<Index> picked(rows);
+    Vector root(rows), panel(static_cast<std::size_t>(rows) * count);
+    Index i = 0;
+    while (i < n) {
+      int taken = 0;
+      for (; i < n && taken < rows; ++i)
+        if (h[i] > 0.0) {
+          picked[taken] = i;
+          root[taken++] = std::sqrt(h[i]);
+        }
+      if (taken == 0) break;
+      const bool contiguous = picked[taken - 1] - picked[0] == taken - 1;
+      for (int c = 0; c < count; ++c) {
+        const T* xj = column(columns[c]);
+        double* out = panel.data() + static_cast<std::size_t>(c) * taken;
+        if (contiguous) {
+          xj += picked[0];
+          if constexpr (std::is_same_v<T, double>) loops().multiply(root.data(), xj, mean[c], out, taken);
+          else
+            for (int r = 0; r < taken; ++r) out[r] = root[r] * (xj[r] - mean[c]);
+        } else {
+          for (int r = 0; r < taken; ++r) out[r] = root[r] * (xj[picked[r]] - mean[c]);
+        }
+      }
+      accumulate_panel(panel.data(), taken, count, first, gram, stride);
+    }
+  }
+};
+
+}  // namespace clearning

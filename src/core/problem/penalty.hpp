@@ -1,0 +1,57 @@
+// The elastic net with factors and bounds: alpha * (l1_ratio * sum l1_factor |b| + (1 - l1_ratio) * b'Qb / 2).
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "linalg/types.hpp"
+
+namespace clearning {
+
+template <class Quadratic>
+struct ElasticNet {
+  double l1_ratio = 0.5;
+  Vector l1_factor, lower, upper;
+  Quadratic quadratic;
+
+  bool is_free(Index j) const { return l1_factor[j] == 0.0 && quadratic.ridge(j, 1.0) == 0.0; }
+  bool is_bounded(Index j) const { return !std::isinf(lower[j]) || !std::isinf(upper[j]); }
+};
+
+inline double soft_threshold(double z, double l1) { return z > l1 ? z - l1 : (z < -l1 ? z + l1 : 0.0); }
+
+// The minimiser over one coordinate, given its gradient g (ridge included) and curvature m (ridge included).
+inline double coordinate_minimiser(double b, double g, double m, double l1, double lower, double upper) {
+  return std::clamp(soft_threshold(m * b - g, l1) / m, lower, upper);
+}
+
+// How far zero is from the subdifferential at b.
+inline double optimality_violation(double b, double g, double l1, double lower, double upper) {
+  if (b > 0.0) return b >= upper ? std::max(g + l1, 0.0) : std::fabs(g + l1);
+  if (b < 0.0) return b <= lower ? std::max(l1 - g, 0.0) : std::fabs(g - l1);
+  return std::max({0.0, upper > 0.0 ? -g - l1 : 0.0, lower < 0.0 ? g - l1 : 0.0});
+}
+
+// Where a coefficient may go without changing its sign, if that matters to its penalty.
+inline std::pair<double, double> sign_range(double b, double l1, double lower, double upper) {
+  if (l1 == 0.0) return {lower, upper};
+  return b > 0.0 ? std::pair{0.0, upper} : std::pair{lower, 0.0};
+}
+
+// sup over lower <= b <= upper of v b - l1 |b| - ridge b^2 / 2: the conjugate of one column's penalty.
+inline double penalty_conjugate(double v, double l1, double ridge, double lower, double upper) {
+  const double excess = std::fabs(v) - l1;
+  const double limit = v > 0.0 ? upper : -lower;
+  if (excess <= 0.0 || limit == 0.0) return 0.0;
+  if (ridge > 0.0 && excess <= ridge * limit) return 0.5 * excess * excess / ridge;
+  if (std::isinf(limit)) return std::numeric_limits<double>::infinity();
+  return limit * excess - 0.5 * ridge * limit * limit;
+}
+
+// Whether a dual correlation v can be too large for the conjugate to be finite.
+inline bool is_constrained(double v, double ridge, double lower, double upper) {
+  return ridge == 0.0 && std::isinf(v > 0.0 ? upper : lower);
+}
+
+}  // namespace clearning

@@ -1,0 +1,115 @@
+// The duality gap: Fenchel-Young terms of samples and coefficients at a feasible dual point. None is negative.
+#pragma once
+#include "solver/dual_projection.hpp"
+#include "solver/kernel_certificate.hpp"
+
+namespace clearning {
+
+template <class P>
+class Certificate {
+ public:
+  Certificate(const P& problem, const Screening<P>& screening)
+      : problem_(problem), projection_(problem, screening), kernel_(problem) {}
+
+  // The dual point of the last gap; that of the iterate, if it has moved since.
+  const Vector& dual(const Stage<P>& at, const Iterate& x) {
+    if (problem_.free.empty()) return x.e;
+    if (projected_at_ != x.point) project(at, x);
+    return projection_.dual();
+  }
+
+  // The gap of the working set's problem; of the whole one once no other column violates its threshold.
+  // samples(scale, dual): the samples' share when the dual point is scaled. Once the columns' share alone exceeds
+  // `enough` it is left out: no gap is that small.
+  template <class Share>
+  double gap(const Stage<P>& at, const Iterate& x, const Columns& set, double enough, Share&& samples) {
+    const Vector* v = &x.v;
+    if (!problem_.free.empty()) {
+      if (!project(at, x)) return INFINITY;
+      projected_v_.resize(problem_.p);
+      Vector products(set.size());
+      problem_.design.dots(set, projection_.dual().data(), products.data());
+      for (std::size_t c = 0; c < set.size(); ++c) projected_v_[set[c]] = products[c];
+      v = &projected_v_;
+    }
+    const auto share = [&](double scale) { return samples(scale, problem_.free.empty() ? x.e : projection_.dual()); };
+    if constexpr (P::Quadratic::couples) {
+      return kernel_.gap(at, x, set, share);
+    } else {
+      const double scale = feasible_scale(at, x, set, *v);
+      double sum = columns_share(at, x, set, *v, scale);
+      if (sum <= enough) sum += share(scale);
+      return std::max(sum, 0.0);
+    }
+  }
+
+  // The samples' share where the loss that is minimised is the one that counts.
+  static double samples_share(const Stage<P>& at, const Iterate& x, double scale, const Vector& dual) {
+    const P& problem = at.problem;
+    if (!problem.free.empty()) return exact_share(at, x, scale, dual);
+    if (scale == 1.0 && x.balance >= 1.0 - tuning::balanced) return 0.0;
+    return scaled_gap(at.loss, problem.samples, x.score.data(), x.a, scale * (x.heavy > 0.0 ? x.balance : 1.0),
+                      scale * (x.heavy < 0.0 ? x.balance : 1.0));
+  }
+
+ private:
+  // A column without a penalty is orthogonal to the projected dual point, unless a bound holds it.
+  bool is_projected(const Iterate& x, Index j) const {
+    return problem_.penalty.is_free(j) &&
+           is_constrained(-x.v[j], 0.0, problem_.penalty.lower[j], problem_.penalty.upper[j]);
+  }
+
+  bool project(const Stage<P>& at, const Iterate& x) {
+    Columns loose;
+    for (int j : problem_.free)
+      if (is_projected(x, j)) loose.push_back(j);
+    projected_at_ = x.point;
+    return projection_.project(at, x, loose);
+  }
+
+  static double exact_share(const Stage<P>& at, const Iterate& x, double scale, const Vector& dual) {
+    const Samples& samples = at.problem.samples;
+    return std::visit(
+        [&](const auto& phi) {
+          double sum = 0.0;
+          for (std::size_t i = 0; i < samples.n; ++i) {
+            if (samples.weight[i] == 0.0) continue;
+            const double s = -scale * dual[i] * samples.y[i] / samples.weight[i];
+            sum += samples.weight[i] * phi.fenchel_young(samples.y[i] * (x.score[i] + x.a), s);
+          }
+          return sum;
+        },
+        at.loss);
+  }
+
+  // The largest scale at which every column whose conjugate has a domain is inside it.
+  double feasible_scale(const Stage<P>& at, const Iterate& x, const Columns& set, const Vector& v) const {
+    double scale = 1.0;
+    for (int j : set) {
+      if (is_projected(x, j)) continue;
+      const double g = std::fabs(v[j]), l1 = at.l1(j);
+      if (g > l1 && is_constrained(-v[j], at.ridge(j), at.lower(j), at.upper(j))) scale = std::min(scale, l1 / g);
+    }
+    return scale;
+  }
+
+  double columns_share(const Stage<P>& at, const Iterate& x, const Columns& set, const Vector& v, double scale) const {
+    double sum = 0.0;
+    for (int j : set) {
+      if (is_projected(x, j)) continue;
+      const double dual = -scale * v[j], b = x.b[j], l1 = at.l1(j), ridge = at.ridge(j);
+      const bool inside = std::fabs(dual) <= l1 * (1.0 + tuning::scaling_rounding);
+      sum += penalty_conjugate(inside ? 0.0 : dual, l1, ridge, at.lower(j), at.upper(j));
+      if (b != 0.0) sum += l1 * std::fabs(b) + 0.5 * ridge * b * b - dual * b;
+    }
+    return sum;
+  }
+
+  const P& problem_;
+  DualProjection<P> projection_;
+  KernelCertificate<P> kernel_;
+  Vector projected_v_;
+  int projected_at_ = -1;
+};
+
+}  // namespace clearning

@@ -1,0 +1,106 @@
+// Columns without a penalty have to be orthogonal to a dual point. It is moved along the model until they are; a sample
+// that would leave the loss's domain stays at its edge, and the others make up for it.
+#pragma once
+#include "linalg/blas.hpp"
+#include "solver/screening.hpp"
+
+namespace clearning {
+
+template <class P>
+class DualProjection {
+ public:
+  using Workspace = typename P::DesignType::Workspace;
+
+  DualProjection(const P& problem, const Screening<P>& screening) : problem_(problem), screening_(screening) {}
+
+  const Vector& dual() const { return dual_; }
+
+  // Sets dual() from e; false if that does not succeed: then there is no certificate yet.
+  bool project(const Stage<P>& at, const Iterate& x, const Columns& columns) {
+    const double limit = std::visit([](const auto& phi) { return phi.weight_limit(); }, at.loss);
+    dual_ = x.e;
+    room_ = x.h;
+    bool done = columns.empty(), stale = true;
+    for (int pass = 0; pass < tuning::projections && !done; ++pass) {
+      if (stale && !factorise(columns)) return false;
+      shift_along(columns);
+      stale = stop_at_edges(limit);
+      done = !stale && is_orthogonal(columns);
+    }
+    return done;
+  }
+
+ private:
+  void shift_along(const Columns& columns) {
+    int k = static_cast<int>(columns.size()), one = 1, info = 0;
+    char upper = 'U';
+    Vector right(k);
+    const double sum = problem_.settings.intercept ? sum_of(dual_) : 0.0;
+    problem_.design.dots(columns, dual_.data(), right.data());
+    for (int c = 0; c < k; ++c) right[c] -= mean_[c] * sum;
+    blas::dpotrs(&upper, &k, &one, factor_.data(), &k, right.data(), &k, &info);
+    const double centre = std::inner_product(mean_.begin(), mean_.end(), right.begin(), 0.0);
+    Vector shift(problem_.n, (total_ > 0.0 ? sum / total_ : 0.0) - centre);
+    problem_.design.combine(columns, right.data(), shift.data());
+    for (Index i = 0; i < problem_.n; ++i) dual_[i] -= room_[i] * shift[i];
+  }
+
+  // Puts dual weights that left [0, limit] back and takes their room to move; true if there were any.
+  bool stop_at_edges(double limit) {
+    const Samples& samples = problem_.samples;
+    bool any = false;
+    for (Index i = 0; i < problem_.n; ++i) {
+      const double s = -dual_[i] * samples.y[i], most = limit * samples.weight[i];
+      if (s >= 0.0 && !(s > most)) continue;
+      dual_[i] = s < 0.0 ? 0.0 : -most * samples.y[i];
+      room_[i] = 0.0;
+      any = true;
+    }
+    return any;
+  }
+
+  bool is_orthogonal(const Columns& columns) const {
+    const double length = std::sqrt(loops().dot(dual_.data(), dual_.data(), problem_.n));
+    const double sum = problem_.settings.intercept ? sum_of(dual_) : 0.0;
+    if (std::fabs(sum) > tuning::rounding_of_sums * length * std::sqrt(static_cast<double>(problem_.n))) return false;
+    Vector products(columns.size());
+    problem_.design.dots(columns, dual_.data(), products.data());
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      const int j = columns[c];
+      const double rounding = tuning::orthogonal * screening_.norm(j) + tuning::rounding * screening_.length(j);
+      if (std::fabs(products[c]) > rounding * length) return false;
+    }
+    return true;
+  }
+
+  // Cholesky factor of the model on the columns; what is constant or repeated among them is made regular.
+  bool factorise(const Columns& columns) {
+    int k = static_cast<int>(columns.size()), info = 1;
+    char upper = 'U';
+    total_ = problem_.settings.intercept ? sum_of(room_) : 0.0;
+    mean_.assign(k, 0.0);
+    if (total_ > 0.0) {
+      problem_.design.dots(columns, room_.data(), mean_.data());
+      for (double& m : mean_) m /= total_;
+    }
+    Vector plain(static_cast<std::size_t>(k) * k);
+    weighted_gram(problem_.design, columns, 0, room_.data(), total_, mean_.data(), plain.data(), k, workspace_);
+    for (double jitter = tuning::first_projection_jitter; info != 0 && jitter < tuning::last_jitter; jitter *= 100.0) {
+      factor_ = plain;
+      for (int c = 0; c < k; ++c) {
+        double& diagonal = factor_[static_cast<std::size_t>(c) * k + c];
+        diagonal = diagonal > 0.0 ? diagonal * (1.0 + jitter) : 1.0;
+      }
+      blas::dpotrf(&upper, &k, factor_.data(), &k, &info);
+    }
+    return info == 0;
+  }
+
+  const P& problem_;
+  const Screening<P>& screening_;
+  Workspace workspace_;
+  Vector dual_, room_, mean_, factor_;
+  double total_ = 0.0;
+};
+
+}  // namespace clearning

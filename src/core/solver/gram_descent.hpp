@@ -1,0 +1,162 @@
+// Coordinate descent on an explicit matrix, finished by Cholesky solves on the block of non-zero coefficients.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "linalg/block_factor.hpp"
+#include "solver/inner_problem.hpp"
+
+namespace clearning {
+
+class GramDescent {
+ public:
+  // Forget the factor: M has changed.
+  void invalidate() { factor_.invalidate(); }
+
+  // Returns the number of rounds. Stops when no violation exceeds `target` times what is allowed.
+  // Plain descent as long as it is quick; where it crawls, an active-set method: second-order steps on the
+  // non-zero block until no sign changes, then the worst of the zero coefficients enter.
+  int solve(InnerProblem& q, const double* m, int stride, double target) {
+    double before = INFINITY;
+    int round = 0;
+    bool crawls = false;
+    for (; round < tuning::most_rounds; ++round) {
+      const bool all = round % tuning::sweeps_per_full_sweep == 0;
+      const double worst = crawls ? enter(q, m, stride) : sweep(q, m, stride, !all);
+      if (worst <= target && (crawls || all)) break;
+      if (!crawls && worst > tuning::slow_descent * before) crawls = true;
+      before = worst;
+      if (!crawls) continue;
+      const int most = tuning::block_steps + 2 * static_cast<int>(active_.size());
+      for (int steps = 0; steps < most && block_step(q, m, stride) && q.worst() > target; ++steps) {
+      }
+    }
+    return round;
+  }
+
+ private:
+  double sweep(InnerProblem& q, const double* m, int stride, bool only_active) {
+    double worst = 0.0;
+    if (!only_active) active_.clear();
+    const int visits = only_active ? static_cast<int>(active_.size()) : q.count;
+    for (int visit = 0; visit < visits; ++visit) {
+      const int j = only_active ? active_[visit] : visit;
+      worst = std::max(worst, move(q, m, stride, j));
+      if (!only_active && q.b[j] != 0.0) active_.push_back(j);
+    }
+    return worst;
+  }
+
+  // Moves the worst offenders among the zero coefficients; returns the worst violation of all.
+  double enter(InnerProblem& q, const double* m, int stride) {
+    double worst = 0.0;
+    std::size_t nonzero = 0;
+    offenders_.clear();
+    for (int j = 0; j < q.count; ++j) {
+      const double violation = q.violation(j) / q.allowed[j];
+      worst = std::max(worst, violation);
+      nonzero += q.b[j] != 0.0;
+      if (violation > 0.0 && !q.interior(j)) offenders_.emplace_back(-violation, j);
+    }
+    const std::size_t most = std::min(offenders_.size(), tuning::entering + nonzero / 3);
+    std::partial_sort(offenders_.begin(), offenders_.begin() + most, offenders_.end());
+    for (std::size_t c = 0; c < most; ++c) move(q, m, stride, offenders_[c].second);
+    return worst;
+  }
+
+  // One coordinate to its minimum; returns its violation before, by the length of the move.
+  double move(InnerProblem& q, const double* m, int stride, int j) {
+    const double* column = m + static_cast<std::size_t>(j) * stride;
+    const double curvature = column[j] + q.ridge[j];
+    if (!(curvature > 0.0)) return 0.0;
+    const double moved = coordinate_minimiser(q.b[j], q.g[j], curvature, q.l1[j], q.lower[j], q.upper[j]);
+    const double delta = moved - q.b[j];
+    if (delta == 0.0) return 0.0;
+    q.b[j] = moved;
+    loops().axpy(delta, column, q.g.data(), q.count);
+    q.g[j] += delta * q.ridge[j];
+    return std::fabs(delta) * curvature / q.allowed[j];
+  }
+
+  // Newton step on the non-zero block, cut off where a sign would change. True if it was cut off.
+  bool block_step(InnerProblem& q, const double* m, int stride) {
+    set_.clear();
+    for (int j = 0; j < q.count; ++j)
+      if (q.interior(j)) set_.push_back(j);
+    if (set_.size() < 2 || !factor_.match(set_, m, stride, q.ridge)) return false;
+    const Columns& order = factor_.order();
+    const int k = static_cast<int>(order.size());
+    step_.resize(k);
+    for (int c = 0; c < k; ++c) {
+      const int j = order[c];
+      step_[c] = -(q.g[j] + (q.b[j] > 0.0 ? q.l1[j] : -q.l1[j]));
+    }
+    factor_.solve(step_.data());
+    double reach = 1.0;
+    for (int c = 0; c < k; ++c) {
+      const auto [low, high] = q.sign_range(order[c]);
+      const double b = q.b[order[c]], end = b + step_[c];
+      if (end < low) reach = std::min(reach, (low - b) / step_[c]);
+      if (end > high) reach = std::min(reach, (high - b) / step_[c]);
+    }
+    if (reach == 1.0) {
+      apply(q, m, stride);
+      return false;
+    }
+    if (!projected_step(q, m, stride)) {
+      for (int c = 0; c < k; ++c) step_[c] *= reach;
+      apply(q, m, stride);
+    }
+    return true;
+  }
+
+  // The full step with each coefficient cut off on its own, if that keeps a good part of the decrease.
+  bool projected_step(InnerProblem& q, const double* m, int stride) {
+    const Columns& order = factor_.order();
+    const int k = static_cast<int>(order.size());
+    saved_step_ = step_;
+    saved_b_ = q.b;
+    saved_g_ = q.g;
+    double change = 0.0, promise = 0.0;
+    for (int c = 0; c < k; ++c) {
+      const int j = order[c];
+      const auto [low, high] = q.sign_range(j);
+      promise += 0.5 * step_[c] * (q.g[j] + (q.b[j] > 0.0 ? q.l1[j] : -q.l1[j]));
+      step_[c] = std::clamp(q.b[j] + step_[c], low, high) - q.b[j];
+      change += step_[c] * (q.g[j] + (q.b[j] > 0.0 ? q.l1[j] : -q.l1[j]));
+    }
+    apply(q, m, stride);
+    for (int c = 0; c < k; ++c) change += 0.5 * step_[c] * (q.g[order[c]] - saved_g_[order[c]]);
+    if (change < tuning::projected_gain * promise) return true;
+    q.b = saved_b_;
+    q.g = saved_g_;
+    step_ = saved_step_;
+    return false;
+  }
+
+  void apply(InnerProblem& q, const double* m, int stride) {
+    const Columns& order = factor_.order();
+    columns_.resize(order.size());
+    for (std::size_t c = 0; c < order.size(); ++c) {
+      const int j = order[c];
+      columns_[c] = m + static_cast<std::size_t>(j) * stride;
+      const auto [low, high] = q.sign_range(j);
+      const double before = q.b[j];
+      double after = std::clamp(before + step_[c], low, high);
+      if (q.l1[j] > 0.0 && std::fabs(after) < tuning::rounding * std::fabs(before)) after = 0.0;
+      step_[c] = after - before;
+      q.b[j] = after;
+      q.g[j] += step_[c] * q.ridge[j];
+    }
+    loops().combine(columns_.data(), columns_.size(), step_.data(), q.count, q.g.data());
+  }
+
+  std::vector<const double*> columns_;
+  BlockFactor factor_;
+  std::vector<std::pair<double, int>> offenders_;
+  Columns active_, set_;
+  Vector step_, saved_step_, saved_b_, saved_g_;
+};
+
+}  // namespace clearning

@@ -1,0 +1,73 @@
+// The gap of a kernel problem, from two dual points: one scaled until the l1 penalty's constraint holds, and one that
+// leaves the l1 penalty out.
+#pragma once
+#include "linalg/blas.hpp"
+#include "solver/stage.hpp"
+
+namespace clearning {
+
+template <class P>
+class KernelCertificate {
+ public:
+  explicit KernelCertificate(const P& problem) : problem_(problem) {}
+
+  // samples(scale): the samples' share of the gap when the dual weights are scaled.
+  template <class Share>
+  double gap(const Stage<P>& at, const Iterate& x, const Columns& set, Share&& samples) {
+    const double level = at.ridge_level();
+    double scale = 1.0, cross = 0.0, square = 0.0, absolute = 0.0;
+    for (int j : set) {
+      const double g = std::fabs(at.gradient(x, j)), l1 = at.l1(j);
+      if (g > l1) scale = std::min(scale, l1 / g);
+      cross += x.v[j] * x.b[j];
+      absolute += l1 * std::fabs(x.b[j]);
+      square += level * x.b[j] * x.form[j];
+    }
+    const double scaled = samples(scale) + scale * cross + 0.5 * (1.0 + scale * scale) * square + absolute;
+    if (static_cast<Index>(set.size()) < problem_.p || level == 0.0) return std::max(0.0, scaled);
+    const double plain = absolute + (samples(1.0) + 0.5 * distance(at, x) / level);
+    return std::max(0.0, std::min(scaled, plain));
+  }
+
+ private:
+  // g' K^-1 g with g = K q the gradient, which needs no inverse where the coefficients belong to the samples.
+  double distance(const Stage<P>& at, const Iterate& x) {
+    if (problem_.penalty.quadratic.is_design) {
+      double sum = 0.0;
+      for (Index j = 0; j < problem_.p; ++j) sum += (x.e[j] + at.ridge_level() * x.b[j]) * at.gradient(x, j);
+      return sum;
+    }
+    Vector g(problem_.p);
+    for (Index j = 0; j < problem_.p; ++j) g[j] = at.gradient(x, j);
+    return landmark_form(g);
+  }
+
+  // g' K^-1 g; infinite where K has no factor.
+  double landmark_form(Vector& g) {
+    if (landmark_factor_.empty()) factorise();
+    if (!has_factor_) return INFINITY;
+    int m = static_cast<int>(problem_.p), one = 1;
+    char upper = 'U', transposed = 'T', plain = 'N';
+    blas::dtrsv(&upper, &transposed, &plain, &m, landmark_factor_.data(), &m, g.data(), &one);
+    return loops().dot(g.data(), g.data(), g.size());
+  }
+
+  void factorise() {
+    const Index p = problem_.p;
+    const auto* k = problem_.penalty.quadratic.column(0);
+    landmark_factor_.assign(k, k + p * p);
+    double top = 0.0;
+    for (Index j = 0; j < p; ++j) top = std::max(top, landmark_factor_[j * p + j]);
+    for (Index j = 0; j < p; ++j) landmark_factor_[j * p + j] += tuning::first_jitter * top;
+    int m = static_cast<int>(p), info = 0;
+    char upper = 'U';
+    blas::dpotrf(&upper, &m, landmark_factor_.data(), &m, &info);
+    has_factor_ = info == 0;
+  }
+
+  const P& problem_;
+  Vector landmark_factor_;
+  bool has_factor_ = false;
+};
+
+}  // namespace clearning

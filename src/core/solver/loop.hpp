@@ -1,0 +1,226 @@
+// One penalty: choose columns, model the loss on them, step to the model's minimiser, search along the step, certify;
+// until the duality gap is small.
+#pragma once
+#include "solver/certificate.hpp"
+#include "solver/continuation.hpp"
+
+namespace clearning {
+
+struct Outcome {
+  double objective = 0.0, gap = INFINITY;
+  int iterations = 0;
+  bool converged = false;
+};
+
+enum class Verdict { go_on, again, stop };
+
+// A course says what is solved beside the model, and when it is solved:
+//   loss()                 the loss that is reported
+//   samples_share(c, dual) its share of the gap at a dual point times c
+//   look(out)              the gap as far as it is worth knowing before a step
+//   before_step(out)       whether to step at all, or to do something else first
+//   tighten()              how much less violation a step is to leave than the goal asks for
+//   not_enough(out, worst) what to do when all violations are small and the gap is not
+//   after_failure()        whether something else can help when no step does
+template <class P>
+class Solver {
+ public:
+  Solver(const P& problem, Stage<P> stage)
+      : problem_(problem), at_(std::move(stage)), x_(problem), set_(problem.p), screening_(problem), model_(problem),
+        step_(problem), certificate_(problem, screening_) {}
+  Solver(const Solver&) = delete;  // its parts know each other
+
+  const P& problem() const { return problem_; }
+  const Stage<P>& stage() const { return at_; }
+  const Iterate& iterate() const { return x_; }
+  Iterate& iterate() { return x_; }
+  const WorkingSet& working_set() const { return set_; }
+  WorkingSet& working_set() { return set_; }
+  Model<P>& model() { return model_; }
+  const Screening<P>& screening() const { return screening_; }
+  double gain() const { return gain_; }  // of the last step; infinite if there was none at this loss
+
+  void set_alpha(double alpha) { at_.alpha = alpha; }
+  void set_goal(double goal) { at_.goal = goal; }
+
+  // The model without any coefficient, which is where a path begins.
+  void settle_null() { settle(at_, x_); }
+  void add_free() { set_.add(problem_.free); }
+  // Fits the columns without a penalty, and no other.
+  template <class Course>
+  void fit_free(Course& course) {
+    add_free();
+    fixed_ = true;
+    progress_.begin();
+    Outcome out;
+    run(course, out);
+    fixed_ = false;
+  }
+  // Correlations of all columns with the null model: the first reference of the screening.
+  void correlate_null() {
+    correlate_all(problem_, x_);
+    screening_.remember(x_.e, x_.v);
+  }
+
+  void start_from(const double* b, double a) {
+    Move move;
+    for (Index j = 0; j < problem_.p; ++j)
+      if (b[j] != 0.0) move.add(static_cast<int>(j), x_.b[j], b[j]);
+    for (std::size_t c = 0; c < move.columns.size(); ++c) x_.b[move.columns[c]] = move.target[c];
+    const Direction along = direction_of(problem_, move);
+    loops().axpy(1.0, along.score.data(), x_.score.data(), x_.score.size());
+    loops().axpy(1.0, along.form.data(), x_.form.data(), x_.form.size());
+    x_.a = a;
+    settle(at_, x_);
+    correlate_all(problem_, x_);
+    was_given_ = true;
+  }
+  bool was_given() const { return was_given_; }
+
+  // Another loss from here on; the coefficients stay.
+  void change_loss(Loss loss) {
+    at_.loss = std::move(loss);
+    progress_.begin();
+    model_.restart();
+    settle(at_, x_);
+    correlate(problem_, set_.columns(), x_.e, x_);
+    gain_ = INFINITY;
+  }
+
+  // Chooses the columns that this penalty starts with.
+  void choose_columns(double previous_alpha) {
+    progress_.begin();
+    const bool near = !was_given_ && Screening<P>::is_near(at_.alpha, previous_alpha);
+    was_given_ = false;
+    const Columns wanted = near ? screening_.start(at_, previous_alpha, x_, set_) : screening_.cold_start(at_, x_);
+    if (!model_.keeps_gram(set_, wanted)) {
+      set_.replace(wanted);
+      model_.forget_gram();
+    }
+    set_.add(wanted);
+    freshen(problem_, set_.columns(), x_);
+  }
+
+  void remember(double position) {
+    if (!fixed_) continuation_.remember(position, x_, set_);
+  }
+  void forget_path() { continuation_.forget(); }
+
+  // Starts where the last two solutions point, if that is better.
+  void extrapolate(double position) {
+    if (fixed_) return;
+    freshen(problem_, set_.columns(), x_);
+    Direction along;
+    const Move move = continuation_.foresee(at_, position, x_, set_, along);
+    if (!move.empty() && search(move, along, 1)) correlate(problem_, set_.columns(), x_.e, x_);
+    gain_ = INFINITY;
+  }
+
+  // The feasible dual point that belongs to the iterate, up to scaling.
+  const Vector& dual() { return certificate_.dual(at_, x_); }
+
+  // Lets columns in that violate their threshold; returns how many.
+  int admit() { return fixed_ ? 0 : screening_.admit(at_, dual(), x_, set_); }
+
+  template <class Course>
+  double gap(const Course& course, double enough = INFINITY) {
+    return certificate_.gap(at_, x_, set_.columns(), enough,
+                            [&](double scale, const Vector& dual) { return course.samples_share(scale, dual); });
+  }
+
+  template <class Course>
+  double objective(const Course& course) const {
+    return course.loss() + at_.penalty(x_, set_.columns());
+  }
+
+  template <class Course>
+  void run(Course& course, Outcome& out) {
+    double check_level = 1.0, best_dual = -INFINITY;
+    while (true) {
+      problem_.settings.check_interrupt();
+      out.gap = course.look(out);
+      const Verdict first = course.before_step(out);
+      if (first == Verdict::again) continue;
+      if (first == Verdict::stop) break;
+      load(course.tighten());
+      if (out.gap <= at_.goal || step_.worst() <= check_level) {
+        const double worst = step_.worst();
+        if (admit() > 0) {
+          load(course.tighten());
+          check_level = std::max(1.0, tuning::check_again * step_.worst());
+          model_.expect_contraction(tuning::contraction_after_entry);
+        } else {
+          if (out.gap > at_.goal) out.gap = gap(course);
+          best_dual = std::max(best_dual, objective(course) - out.gap);
+          out.converged = out.gap <= at_.goal;
+          if (out.converged) break;
+          check_level = 1.0;
+          const Verdict then = course.not_enough(out, worst);
+          if (then == Verdict::again) continue;
+          if (then == Verdict::stop) break;
+          load(course.tighten());
+        }
+      }
+      if (out.iterations >= problem_.settings.max_iter) break;
+      ++out.iterations;
+      if (!advance() && !course.after_failure()) break;
+    }
+    conclude(course, best_dual, out);
+  }
+
+ private:
+  void load(double tighten) {
+    freshen(problem_, set_.columns(), x_);
+    step_.load(at_, x_, set_, tighten);
+  }
+
+  // One step. False if it led nowhere and nothing is left to try.
+  bool advance() {
+    const double worst = step_.worst();
+    const Move move = step_.propose(at_, x_, set_, model_, worst);
+    if (move.empty() || !search(move, direction_of(problem_, move), tuning::halvings))
+      return !progress_.is_stalled() && model_.reconsider();
+    correlate(problem_, set_.columns(), x_.e, x_);
+    const double after = step_.worst_now(at_, x_, set_);
+    model_.learn(worst, after, step_.used_gram());
+    progress_.watch(after);
+    return true;
+  }
+
+  bool search(const Move& move, const Direction& along, int most) {
+    const Descent descent = search_.descend(at_, move, along, most, set_, x_, progress_);
+    if (!descent.accepted) return false;
+    gain_ = descent.gain;
+    model_.respond(descent.was_cut);
+    return true;
+  }
+
+  // Any dual point bounds the optimum; if none was complete, the last one is completed now.
+  template <class Course>
+  void conclude(const Course& course, double best_dual, Outcome& out) {
+    out.objective = objective(course);
+    if (out.converged) return;
+    while (best_dual == -INFINITY && admit() > 0) {
+    }
+    load(1.0);
+    out.gap = std::min(gap(course), out.objective - best_dual);
+    out.converged = out.gap <= at_.goal;
+  }
+
+  const P& problem_;
+  Stage<P> at_;
+  Iterate x_;
+  WorkingSet set_;
+  Screening<P> screening_;
+  Model<P> model_;
+  Step<P> step_;
+  LineSearch<P> search_;
+  Continuation<P> continuation_;
+  Certificate<P> certificate_;
+  Progress progress_;
+  double gain_ = INFINITY;
+  bool fixed_ = false;      // no column comes in
+  bool was_given_ = false;  // the start: no path leads to it
+};
+
+}  // namespace clearning

@@ -1,0 +1,138 @@
+// The quadratic model of the loss on the working set: its curvature, and its matrix of second derivatives where that
+// is worth having. The matrix is kept from step to step, and from penalty to penalty, as long as it serves.
+#pragma once
+#include <numeric>
+
+#include "solver/curvature.hpp"
+#include "solver/working_set.hpp"
+
+namespace clearning {
+
+template <class P>
+class Model {
+ public:
+  using Workspace = typename P::DesignType::Workspace;
+
+  explicit Model(const P& problem) : problem_(problem) {}
+
+  const Vector& h() const { return curvature_.h(); }
+  Workspace& workspace() { return workspace_; }
+
+  // Second derivatives in the set's coefficients, column-major; the intercept is profiled out by the means.
+  const double* gram() const { return gram_.data(); }
+  int stride() const { return stride_; }
+  double mean(int c) const { return mean_[c]; }
+  bool changed() const { return changed_; }  // by the last update, but for columns that were added
+
+  void update_curvature(const Stage<P>& at, const Iterate& x) { curvature_.update(at, x); }
+
+  // Whether steps on this set are better taken with the matrix than by sweeps over the columns.
+  bool wants_gram(const WorkingSet& set) const {
+    if (P::Quadratic::couples) return true;
+    if (crawls_ && set.size() <= tuning::gram_where_descent_crawls) return true;
+    if (set.size() > tuning::largest_gram) return false;
+    const double k = set.size(), entries = problem_.design.entries(set.columns());
+    return tuning::fresh_gram_share * gram_cost(k, entries) + tuning::gram_upkeep * k * k <=
+           tuning::expected_sweeps * problem_.design.sweep_cost(entries);
+  }
+
+  // Brings the matrix up to the set; anew where the old curvature costs more steps than a new matrix costs time.
+  void update_gram(const Stage<P>& at, const WorkingSet& set, double worst) {
+    const int k = set.size();
+    const bool rebuild = is_stale(set, worst);
+    fresh_ = rebuild;
+    changed_ = rebuild || level_ != at.ridge_level();
+    if (!changed_ && count_ == k) return;
+    if (rebuild) {
+      gram_h_ = curvature_.h();
+      count_ = 0;
+      total_ = sum_of(gram_h_);
+      contraction_ = tuning::hoped_contraction;
+    }
+    reserve(k);
+    if (count_ < k) extend(set);
+    problem_.penalty.quadratic.add_to_gram(set.columns(), count_, at.ridge_level(), level_, gram_.data(), stride_);
+    count_ = k;
+    level_ = at.ridge_level();
+  }
+
+  void forget_gram() { count_ = 0; }
+  bool has_old_gram() const { return count_ > 0 && !fresh_; }
+  // Whether a matrix that holds more columns than wanted is still cheaper than a new one.
+  bool keeps_gram(const WorkingSet& set, const Columns& wanted) const {
+    return count_ > 0 && static_cast<std::size_t>(set.size()) <= 2 * wanted.size() + tuning::spare_columns;
+  }
+
+  // What a step made of the worst violation.
+  void learn(double before, double after, bool with_gram) {
+    crawls_ = crawls_ || (!with_gram && after > tuning::crawling * before);
+    contraction_ = std::max(tuning::best_contraction, after / before);
+  }
+  void expect_contraction(double most) { contraction_ = std::min(contraction_, most); }
+  void respond(bool was_cut) {
+    if (was_cut) count_ = 0;
+    curvature_.respond(was_cut);
+  }
+  // A step that led nowhere: once more with the true curvature, then with more of it. False if nothing is left to try.
+  bool reconsider() {
+    if (!has_old_gram() && !curvature_.raise()) return false;
+    count_ = 0;
+    return true;
+  }
+  // Another loss.
+  void restart() {
+    count_ = 0;
+    contraction_ = tuning::hoped_contraction;
+  }
+
+ private:
+  double gram_cost(double k, double entries) const {
+    return problem_.design.gram_cost(k, entries, curvature_.curved_share());
+  }
+
+  bool is_stale(const WorkingSet& set, double worst) const {
+    const double k = set.size(), entries = problem_.design.entries(set.columns());
+    if (count_ == 0 || contraction_ > tuning::poor_contraction || gram_cost(k, entries) < tuning::free_gram)
+      return true;
+    const double left = std::log(std::max(worst, 1.1)) / -std::log(contraction_);
+    return (left - tuning::steps_with_fresh_gram) * (problem_.design.pass_cost(entries) + k * k) >
+           gram_cost(k, entries);
+  }
+
+  void extend(const WorkingSet& set) {
+    const int k = set.size();
+    mean_.resize(k);
+    std::fill(mean_.begin() + count_, mean_.end(), 0.0);
+    if (problem_.settings.intercept && total_ > 0.0) {
+      const Columns fresh(set.columns().begin() + count_, set.columns().end());
+      problem_.design.dots(fresh, gram_h_.data(), mean_.data() + count_);
+      for (int c = count_; c < k; ++c) mean_[c] /= total_;
+    }
+    weighted_gram(problem_.design, set.columns(), count_, gram_h_.data(), total_, mean_.data(), gram_.data(), stride_,
+                  workspace_);
+  }
+
+  void reserve(int k) {
+    if (k <= stride_) return;
+    if (count_ == 0) gram_ = Vector();  // nothing to keep beside the new one
+    const int wider = static_cast<int>(std::min<Index>(problem_.p, tuning::with_room(k)));
+    Vector grown(static_cast<std::size_t>(wider) * wider);
+    for (int c = 0; c < count_; ++c)
+      std::copy_n(gram_.data() + static_cast<std::size_t>(c) * stride_, count_,
+                  grown.data() + static_cast<std::size_t>(c) * wider);
+    gram_ = std::move(grown);
+    stride_ = wider;
+  }
+
+  const P& problem_;
+  Workspace workspace_;
+  Curvature curvature_;
+  Vector gram_, mean_, gram_h_;
+  int count_ = 0, stride_ = 0;  // columns in the matrix, and how far its columns are apart
+  double total_ = 0.0, level_ = 0.0;
+  double contraction_ = tuning::hoped_contraction;  // of the worst violation by the last step
+  bool fresh_ = false, changed_ = false;
+  bool crawls_ = false;  // descent on the residual: strongly correlated columns need second-order steps
+};
+
+}  // namespace clearning

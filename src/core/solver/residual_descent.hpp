@@ -1,0 +1,84 @@
+// Coordinate descent that keeps the residual instead of a matrix: for many columns and few samples or entries.
+// The intercept is profiled out: after each change it takes its best value, at no cost.
+#pragma once
+#include "solver/inner_problem.hpp"
+
+namespace clearning {
+
+class ResidualDescent {
+ public:
+  // `e` and `h` are the model's first and second derivatives in the score; e sums to zero with an intercept.
+  template <class Design>
+  int solve(InnerProblem& q, const Design& x, const Columns& columns, const Vector& e, const Vector& h, bool intercept,
+            double target) {
+    Vector start(e);
+    for (double& r : start) r = -r;
+    typename Design::Weighted model(x, columns, h, start);
+    measure(q, x, model, columns, h, intercept);
+    int sweeps = 0;
+    while (sweeps < tuning::most_sweeps) {
+      ++sweeps;
+      if (sweep(q, model, false) <= target) break;
+      while (sweeps < tuning::most_sweeps) {
+        ++sweeps;
+        if (sweep(q, model, true) <= target) break;
+      }
+    }
+    return sweeps;
+  }
+
+  double intercept_shift() const { return -shift_; }
+
+ private:
+  template <class Design, class Model>
+  void measure(const InnerProblem& q, const Design& x, const Model& model, const Columns& columns, const Vector& h,
+               bool intercept) {
+    double total = 0.0;
+    for (double hi : h) total += hi;
+    mean_.assign(q.count, 0.0);
+    first_.assign(q.count, 0.0);
+    curvature_.resize(q.count);
+    shift_ = 0.0;
+    for (int j = 0; j < q.count; ++j) {
+      double first, second;
+      model.moments(j, first, second);
+      if (intercept && total > 0.0) {
+        first_[j] = first;
+        mean_[j] = first / total;
+        double centred = second - first * mean_[j];
+        if (centred < tuning::cancelled * second) centred = x.spread(columns[j], h.data(), mean_[j], total);
+        second = centred > tuning::constant_share_dense * second ? centred : 0.0;
+      }
+      curvature_[j] = second;
+    }
+  }
+
+  template <class Model>
+  double sweep(InnerProblem& q, Model& model, bool only_active) {
+    double worst = 0.0;
+    if (!only_active) active_.clear();
+    const int visits = only_active ? static_cast<int>(active_.size()) : q.count;
+    for (int visit = 0; visit < visits; ++visit) {
+      const int j = only_active ? active_[visit] : visit;
+      const double curvature = curvature_[j] + q.ridge[j];
+      if (!(curvature > 0.0)) continue;
+      const double g = -(model.dot(j) + shift_ * first_[j]) + q.ridge[j] * q.b[j];
+      const double moved = coordinate_minimiser(q.b[j], g, curvature, q.l1[j], q.lower[j], q.upper[j]);
+      const double delta = moved - q.b[j];
+      if (delta != 0.0) {
+        worst = std::max(worst, std::fabs(delta) * curvature / q.allowed[j]);
+        q.b[j] = moved;
+        model.take_off(j, delta);
+        shift_ += delta * mean_[j];
+      }
+      if (!only_active && q.b[j] != 0.0) active_.push_back(j);
+    }
+    return worst;
+  }
+
+  Columns active_;
+  Vector mean_, first_, curvature_;
+  double shift_ = 0.0;
+};
+
+}  // namespace clearning

@@ -1,0 +1,136 @@
+// Which columns come into the working set: those that a penalty's start needs, and those that violate their threshold.
+#pragma once
+#include <utility>
+
+#include "solver/references.hpp"
+#include "solver/stage.hpp"
+#include "solver/working_set.hpp"
+
+namespace clearning {
+
+template <class P>
+class Screening {
+ public:
+  explicit Screening(const P& problem) : problem_(problem), lengths_(problem.p), norms_(problem.p) {
+    const Vector ones(problem.n, 1.0);
+    for (Index j = 0; j < problem.p; ++j) {
+      double first, second;
+      problem.design.moments(j, ones.data(), first, second);
+      const double centred = problem.settings.intercept ? std::max(0.0, second - first * first / problem.n) : second;
+      lengths_[j] = std::sqrt(second);
+      norms_[j] = std::sqrt(centred) + tuning::rounding_of_norms * lengths_[j];
+    }
+  }
+
+  double length(Index j) const { return lengths_[j]; }
+  double norm(Index j) const { return norms_[j]; }  // about the mean where there is an intercept
+  void remember(const Vector& dual, const Vector& correlations) { references_.remember(dual, correlations); }
+
+  // The columns that a penalty starts with, by the sequential strong rule after a small change of the penalty.
+  Columns start(const Stage<P>& at, double previous_alpha, const Iterate& x, const WorkingSet& set) const {
+    Columns wanted = set.support(x.b);
+    for (int j : candidates(at, x, (2.0 * at.alpha - previous_alpha) / at.alpha, 0.0))
+      if (x.b[j] == 0.0) wanted.push_back(j);
+    return wanted;
+  }
+  static bool is_near(double alpha, double previous_alpha) {
+    return 2.0 * alpha - previous_alpha >= tuning::strong_rule_reach * alpha;
+  }
+
+  // After a large one, or from a start that was given: what carries a coefficient or no l1 penalty, and the worst
+  // offenders.
+  Columns cold_start(const Stage<P>& at, const Iterate& x) const {
+    Columns wanted;
+    std::vector<std::pair<double, int>> offenders;
+    for (Index j = 0; j < problem_.p; ++j) {
+      const double l1 = at.l1(j), size = std::fabs(at.gradient(x, j));
+      if (x.b[j] != 0.0 || l1 == 0.0) wanted.push_back(static_cast<int>(j));
+      else if (size > l1) offenders.emplace_back(-size / l1, static_cast<int>(j));
+    }
+    append_worst(offenders, at.first_columns + 2 * wanted.size(), wanted);
+    return wanted;
+  }
+
+  // Brings v up to date where a column outside the set could matter to this dual point, and lets those above their
+  // threshold in. Sets v outside the set, and the set; returns how many came.
+  int admit(const Stage<P>& at, const Vector& dual, Iterate& x, WorkingSet& set) {
+    const Columns doubtful = correlate_outside(at, dual, x, set);
+    std::vector<std::pair<double, int>> violators;
+    for (int j : doubtful) {
+      const double excess = optimality_violation(0.0, at.gradient(x, j), at.l1(j), at.lower(j), at.upper(j));
+      if (excess > 0.0) violators.emplace_back(-excess / std::max(at.l1(j), tuning::tiny), j);
+    }
+    Columns entering;
+    append_worst(violators, std::max<std::size_t>(tuning::first_columns, set.size()), entering);
+    set.add(entering);
+    return static_cast<int>(entering.size());
+  }
+
+ private:
+  using Ranked = std::vector<std::pair<double, int>>;  // the worst has the smallest number
+
+  static void append_worst(Ranked& ranked, std::size_t most, Columns& to) {
+    const auto kept = std::min(ranked.size(), most);
+    std::partial_sort(ranked.begin(), ranked.begin() + kept, ranked.end());
+    for (std::size_t c = 0; c < kept; ++c) to.push_back(ranked[c].second);
+  }
+
+  // Columns whose gradient may reach a share of its threshold when it is known within radius * norm.
+  Columns candidates(const Stage<P>& at, const Iterate& x, double share, double radius) const {
+    Vector gradients;
+    const double* known = x.v.data();
+    if (!x.form.empty()) {
+      gradients.resize(problem_.p);
+      for (Index j = 0; j < problem_.p; ++j) gradients[j] = at.gradient(x, j);
+      known = gradients.data();
+    }
+    Columns found(problem_.p);
+    found.resize(loops().above(known, norms_.data(), radius, problem_.penalty.l1_factor.data(), share * at.l1_level(),
+                               problem_.p, found.data()));
+    return found;
+  }
+
+  // Exact correlations of the columns outside the set that could be above their threshold, and predicted ones of the
+  // others; all exact where most of them could.
+  Columns correlate_outside(const Stage<P>& at, const Vector& dual, Iterate& x, const WorkingSet& set) {
+    Columns doubtful;
+    if (references_.empty() || problem_.p <= 2 * static_cast<Index>(set.size())) {
+      for (Index j = 0; j < problem_.p; ++j)
+        if (!set.holds(j)) doubtful.push_back(static_cast<int>(j));
+      correlate(problem_, doubtful, dual, x);
+      return doubtful;
+    }
+    const double radius = predict_outside(dual, x, set);
+    for (int j : candidates(at, x, 1.0, radius))
+      if (!set.holds(j)) doubtful.push_back(j);
+    if (static_cast<double>(doubtful.size()) > tuning::doubtful_share * problem_.p) remember_all(dual, x, set);
+    else correlate(problem_, doubtful, dual, x);
+    return doubtful;
+  }
+
+  double predict_outside(const Vector& dual, Iterate& x, const WorkingSet& set) {
+    Vector exact(set.size());
+    for (int c = 0; c < set.size(); ++c) exact[c] = x.v[set.columns()[c]];
+    const double radius = references_.predict(dual, x.v);
+    for (int c = 0; c < set.size(); ++c) x.v[set.columns()[c]] = exact[c];
+    return radius;
+  }
+
+  // The references are too old: this point becomes one.
+  void remember_all(const Vector& dual, Iterate& x, const WorkingSet& set) {
+    Vector products(problem_.p);
+    problem_.design.all_dots(dual.data(), products.data());
+    references_.remember(dual, products);
+    for (Index j = 0; j < problem_.p; ++j)
+      if (!set.holds(j)) {
+        x.v[j] = products[j];
+        x.stamp[j] = x.point;
+      }
+  }
+
+  const P& problem_;
+  Vector lengths_, norms_;
+  References references_;
+};
+
+}  // namespace clearning

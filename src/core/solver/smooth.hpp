@@ -1,0 +1,80 @@
+// The course of a smooth loss: the loss that is minimised is the one that counts.
+#pragma once
+#include "solver/loop.hpp"
+
+namespace clearning {
+
+template <class P>
+class SmoothCourse {
+ public:
+  // A start that was given is looked at before it is left. Our own is not: one step makes far more of it than its gap
+  // may ask for.
+  SmoothCourse(Solver<P>& solver, bool was_given) : solver_(solver), was_given_(was_given) {}
+
+  double loss() const { return solver_.iterate().loss; }
+  double samples_share(double scale, const Vector& dual) const {
+    return Certificate<P>::samples_share(solver_.stage(), solver_.iterate(), scale, dual);
+  }
+  double look(const Outcome& out) const {
+    if (out.iterations == 0 && !was_given_) return INFINITY;
+    return solver_.gap(*this, solver_.stage().goal);
+  }
+  Verdict before_step(const Outcome&) const { return Verdict::go_on; }
+  double tighten() const { return tighten_; }
+  Verdict not_enough(const Outcome&, double worst) {
+    if (tighten_ < tuning::tightest) return Verdict::stop;
+    if (worst <= 1.0) tighten_ *= 0.1;
+    return Verdict::go_on;
+  }
+  bool after_failure() const { return false; }
+
+ private:
+  Solver<P>& solver_;
+  bool was_given_;
+  double tighten_ = 1.0;
+};
+
+// A path's solutions, one penalty after the other.
+template <class P>
+class SmoothSolver {
+ public:
+  explicit SmoothSolver(const P& problem)
+      : solver_(problem, {problem, problem.loss, 1.0, 0.0,
+                          problem.n > tuning::many_samples ? tuning::even_enough_for_many : tuning::even_enough,
+                          problem.design.first_columns()}) {}
+
+  const Solver<P>& solver() const { return solver_; }
+  void start_from(const double* b, double a) { solver_.start_from(b, a); }
+
+  // Fits the model without penalised coefficients; returns its objective, the scale of every tolerance.
+  double fit_null() {
+    solver_.settle_null();
+    SmoothCourse<P> course(solver_, false);
+    double null_objective = course.loss();
+    if (!solver_.problem().free.empty()) {
+      const double floor = tuning::separable_null * null_objective;
+      solver_.set_goal(solver_.problem().settings.tol * null_objective);
+      solver_.fit_free(course);
+      null_objective = std::max(floor, course.loss());
+    }
+    solver_.correlate_null();
+    solver_.set_goal(solver_.problem().settings.tol * null_objective);
+    return null_objective;
+  }
+
+  Outcome solve_at(double alpha, double previous_alpha) {
+    SmoothCourse<P> course(solver_, solver_.was_given());
+    Outcome out;
+    solver_.set_alpha(alpha);
+    solver_.choose_columns(previous_alpha);
+    solver_.extrapolate(std::log(alpha));
+    solver_.run(course, out);
+    solver_.remember(std::log(alpha));
+    return out;
+  }
+
+ private:
+  Solver<P> solver_;
+};
+
+}  // namespace clearning

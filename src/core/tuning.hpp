@@ -1,0 +1,204 @@
+// Every constant of the core: what it means, why it is what it is, and the workload that shows it when it is changed.
+// Workloads are those of `make bench` (samples x features) and of `make guard` (wide, tall, kernel).
+#pragma once
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+namespace clearning::tuning {
+
+// --- Rounding -------------------------------------------------------------------------------------------------------
+// Below the error of a double's sum of a few terms.
+inline constexpr double rounding = 1e-14;
+// The same for sums over the samples; radii of the screening are widened by it.
+inline constexpr double rounding_of_sums = 1e-13;
+// A centred norm is a difference of sums; so much of the plain length is added to it (columns of mean 1e4).
+inline constexpr double rounding_of_norms = 1e-7;
+// Stands for zero where something is divided by.
+inline constexpr double tiny = 1e-300;
+// What rounding leaves of a constant column's square about its mean: dense columns are centred before they are squared,
+// sparse ones after.
+inline constexpr double constant_share_dense = 1e-24;
+inline constexpr double constant_share_sparse = 1e-12;
+// A centred sum of squares below this share of the plain one has lost its digits and is computed anew.
+inline constexpr double cancelled = 1e-6;
+// A dual point that was scaled to a constraint meets it up to this.
+inline constexpr double scaling_rounding = 1e-15;
+// Scaling the heavier class by less than this share costs the square of it (100,000 x 100).
+inline constexpr double balanced = 1e-8;
+
+// --- Costs, in ordinary multiply-adds -------------------------------------------------------------------------------
+// Multiply-adds of a BLAS product in the time of one (5000 x 500, 100,000 x 100).
+inline constexpr double blas_gain = 30.0;
+// One entry in a pass that streams a dense column, and in a sweep of descent over it.
+inline constexpr double dense_pass = 0.6;
+inline constexpr double dense_sweep = 0.5;
+// One entry of a sparse column, with the row that it points to (20,000 x 50,000).
+inline constexpr double sparse_pass = 2.0;
+// The loss and its derivatives at one sample.
+inline constexpr double sample_cost = 20.0;
+// What a Gram matrix costs beside its product, per pair of columns: mirror, descent, factor.
+inline constexpr double gram_upkeep = 3.0;
+// Sweeps of residual descent that a step would take instead of a Gram matrix (200 x 20,000).
+inline constexpr double expected_sweeps = 20.0;
+// A matrix serves several steps: the share of its cost that one step bears.
+inline constexpr double fresh_gram_share = 0.25;
+// A matrix that costs less than this is made anew at every step, which then converge quadratically (72 x 7129).
+inline constexpr double free_gram = 5e4;
+// The last steps of a penalty that a fresh matrix needs anyway.
+inline constexpr double steps_with_fresh_gram = 1.5;
+
+// --- Blocks of memory -----------------------------------------------------------------------------------------------
+// Rows of a panel of `count` columns: it stays in the second-level cache, with runs long enough to stream.
+inline std::int64_t panel_rows(int count) { return std::clamp<std::int64_t>(131072 / count, 192, 2048); }
+// Columns of a packed factor's panel: wide enough for BLAS's third level (kernels of 2000 samples).
+inline constexpr int panel_width = 256;
+// Sparse columns that joined after the others were turned into rows, and are taken as they are (a9a).
+inline constexpr std::size_t unturned_columns = 12;
+// Room for columns to come, so that a matrix is not copied at each arrival.
+inline constexpr int with_room(int k) { return k + k / 4 + 16; }
+
+// --- Choosing columns -----------------------------------------------------------------------------------------------
+// That a cold start takes (single fits of `make bench`).
+inline constexpr int first_columns = 100;
+// On sparse designs as many as hold so many entries a sample (20,000 x 50,000, single fit).
+inline constexpr double first_entries_per_sample = 2.0;
+// The strong rule is trusted down to this share of the threshold; beyond it a start is cold.
+inline constexpr double strong_rule_reach = 0.3;
+// Reference vectors of the screening: more predict no better along a path (dorothea).
+inline constexpr int references = 4;
+// A reference that the others explain but for this share adds nothing.
+inline constexpr double reference_rest = 1e-10;
+// Where more columns than this share are in doubt, all are computed and become a reference (dorothea).
+inline constexpr double doubtful_share = 0.25;
+// Columns kept in a matrix beyond twice those wanted (a9a).
+inline constexpr std::size_t spare_columns = 50;
+
+// --- Gram matrix or not ---------------------------------------------------------------------------------------------
+// No matrix of more columns: its memory and its square sweeps outgrow the design's.
+inline constexpr int largest_gram = 6000;
+// Where residual descent crawls, a matrix of at most so many columns is the lesser evil (rt_polarity).
+inline constexpr int gram_where_descent_crawls = 2000;
+// Descent crawls if a step leaves more than this share of the worst violation.
+inline constexpr double crawling = 0.7;
+// A step is hoped to leave this share, is never believed to leave less than the next, and an old matrix has served its
+// time when it leaves more than the third (100,000 x 100).
+inline constexpr double hoped_contraction = 0.05;
+inline constexpr double best_contraction = 1e-3;
+inline constexpr double poor_contraction = 0.7;
+inline constexpr double contraction_after_entry = 0.3;
+
+// --- Curvature ------------------------------------------------------------------------------------------------------
+// Samples with less than this share of the largest curvature are left out of the model (cold losses).
+inline constexpr double negligible_curvature = 1e-12;
+// The same for rows of a kernel ridge system.
+inline constexpr double uncurved_row = 1e-10;
+// Shares of the majoriser that the curvature is lifted by after a step was cut off, or led nowhere (rho = 0.01).
+inline constexpr double smallest_lift = 1e-4;
+inline constexpr double smallest_raise = 1e-3;
+
+// --- Inner problem --------------------------------------------------------------------------------------------------
+// A step may leave this share of the violation that the certificate forgives.
+inline constexpr double share_of_allowed = 0.3;
+// What is forgiven where neither penalty says, as a share of tol * sqrt(goal).
+inline constexpr double least_allowed = 1e-3;
+// A model is solved to half of what is allowed, or to this share of the worst violation: it describes the loss no
+// better.
+inline constexpr double solved_model = 0.5;
+inline constexpr double gram_accuracy = 0.1;
+inline constexpr double descent_accuracy = 0.03;
+// Sweeps of residual descent: more would solve a model more exactly than it describes the loss (wide).
+inline constexpr int most_sweeps = 12;
+// Rounds of Gram descent: every fourth sweep visits all columns; descent that leaves more than the share gives way to
+// second-order steps (kernel).
+inline constexpr int most_rounds = 300;
+inline constexpr int sweeps_per_full_sweep = 4;
+inline constexpr double slow_descent = 0.3;
+// Second-order steps in a row beside two for each active coefficient, and coefficients that enter in between beside a
+// third of those active (kernel).
+inline constexpr int block_steps = 20;
+inline constexpr std::size_t entering = 8;
+// A step cut off coefficient by coefficient is taken if it keeps this share of the full one's decrease.
+inline constexpr double projected_gain = 0.3;
+// Conjugate gradients: most steps, when a system counts as solved, and how many steps may pass without halving the
+// rest.
+inline constexpr int most_gradients = 500;
+inline constexpr double solved_system = 1e-13;
+inline constexpr int idle_gradients = 5;
+
+// --- Factors --------------------------------------------------------------------------------------------------------
+// Relative jitter on a diagonal, raised a hundredfold until the factor exists; below the model's own error.
+inline constexpr double first_jitter = 1e-13;
+inline constexpr double first_projection_jitter = 1e-14;
+inline constexpr double last_jitter = 1e-6;
+// The same for a preconditioner in single precision.
+inline constexpr double first_single_jitter = 1e-6;
+inline constexpr double last_single_jitter = 1e-2;
+// A factor of k columns is updated while fewer than k over this number come or go (kernel).
+inline constexpr std::size_t exchanges_per_factor = 12;
+
+// --- Line search and progress ---------------------------------------------------------------------------------------
+inline constexpr double armijo = 1e-4;
+// A step may raise the objective by its rounding.
+inline constexpr double armijo_slack = 1e-15;
+inline constexpr int halvings = 40;
+// A step that promises less than this share of the goal is idle; after so many idle ones in a row the solver gives up.
+inline constexpr double worthwhile = 1e-4;
+inline constexpr int patience = 12;
+inline constexpr double better_violation = 0.9;
+
+// --- Certificate ----------------------------------------------------------------------------------------------------
+// Violations are looked at again once a step has taken nine tenths of those of the columns that entered.
+inline constexpr double check_again = 0.1;
+// Violations are allowed a tenth less as long as the gap asks for it, down to this.
+inline constexpr double tightest = 1e-9;
+// Passes of the projection onto columns without a penalty, and when they count as orthogonal to a dual point.
+inline constexpr int projections = 20;
+inline constexpr double orthogonal = 1e-11;
+
+// --- Intercept ------------------------------------------------------------------------------------------------------
+inline constexpr int intercept_steps = 200;
+// How far the classes' weights may differ before they are evened out, as a share of their sum.
+inline constexpr double even_enough = 1e-10;
+inline constexpr double even_enough_for_many = 1e-8;
+inline constexpr std::int64_t many_samples = 10000;
+// A hinge's, as a share of tol: its gap sees the difference itself.
+inline constexpr double even_for_hinge = 0.03;
+
+// --- Path -----------------------------------------------------------------------------------------------------------
+// Ridge problems have no largest useful penalty; their grid begins where this l1_ratio's does.
+inline constexpr double least_l1_ratio = 1e-3;
+inline constexpr double above_the_top = 1e-12;
+// Solutions are continued at most so many steps of the path ahead.
+inline constexpr double farthest_ahead = 3.0;
+// Unpenalised columns may separate the classes: then the null model's objective is this share of the constant's.
+inline constexpr double separable_null = 1e-10;
+
+// --- Hinge: cooling -------------------------------------------------------------------------------------------------
+inline constexpr double null_temperature = 1e-3;
+inline constexpr double first_temperature = 0.25;
+inline constexpr double cooling = 0.5;
+inline constexpr double last_temperature = 1e-9;
+// The next penalty starts a little warmer than the last one ended (rt_polarity, hinge).
+inline constexpr double rewarming = 2.0;
+// A step that gains less than this share of what the temperature costs is the last one at it.
+inline constexpr double gain_beside_warmth = 0.1;
+// The share of the gap that violations may cost, at first and at least.
+inline constexpr double first_share = 0.1;
+inline constexpr double smallest_share = 1e-6;
+
+// --- Hinge: ascent on the dual --------------------------------------------------------------------------------------
+// Samples of a block: its kernel matrix stays in the second-level cache (kernel hinge, 5000 samples).
+inline constexpr int ascent_block = 512;
+// A block is solved until its worst violation is this share of the first, or for so many turns a sample.
+inline constexpr double ascent_accuracy = 0.1;
+inline constexpr int ascent_turns = 100;
+// Curvature of a pair of equal samples, as a share of one's own.
+inline constexpr double flat_pair = 1e-12;
+// Weight of the constraint on the intercept, as a share of the mean curvature (rt_polarity, hinge).
+inline constexpr double intercept_coupling = 0.05;
+// Sweeps between two looks at the gap: at least three, and a quarter of those so far.
+inline constexpr double sweeps_before_check = 3.0;
+inline constexpr double check_share = 0.25;
+
+}  // namespace clearning::tuning
