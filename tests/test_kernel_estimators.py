@@ -387,7 +387,7 @@ def test_one_standard_error_rule_takes_a_larger_penalty(moons):
 
 def test_a_fold_keeps_contiguous_columns_and_its_landmarks():
     K = np.asfortranarray(np.arange(20.0).reshape(5, 4))
-    fold = Expansion(K, np.eye(4), np.arange(4)).fold(np.array([0, 2, 3]))
+    fold = Expansion(K, np.eye(4), np.arange(4)).rows(np.array([0, 2, 3]))
     assert fold.K.flags.f_contiguous
     np.testing.assert_array_equal(fold.K, K[[0, 2, 3]])
 

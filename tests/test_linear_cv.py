@@ -307,7 +307,7 @@ def test_progress_counts_combinations_times_folds(data, monkeypatch):
             seen.append((total, label))
             yield item
 
-    monkeypatch.setattr("clearning._cv.progress", spy)
+    monkeypatch.setattr("clearning._search.progress", spy)
     CLearningClassifierCV(alphas=3, l1_ratios=(0.5, 1.0), rhos=(0.5, 1.0), cv=3).fit(*data)
     assert seen == [(12, "cross-validation")] * 12
 

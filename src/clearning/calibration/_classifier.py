@@ -10,28 +10,27 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, _fit_context, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import check_cv
 from sklearn.pipeline import Pipeline
-from sklearn.utils import Bunch, _safe_indexing, get_tags, indexable
-from sklearn.utils._param_validation import HasMethods, StrOptions
-from sklearn.utils.metadata_routing import (
-    MetadataRouter,
-    MethodMapping,
-    _routing_enabled,
-    process_routing,
-)
-from sklearn.utils.metaestimators import _safe_split, available_if
+from sklearn.utils import Bunch, get_tags, indexable
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import (
-    _check_method_params,
-    _check_sample_weight,
-    check_is_fitted,
-    has_fit_parameter,
-)
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from clearning._sklearn import (
+    HasMethods,
+    StrOptions,
+    check_method_params,
+    check_sample_weight,
+    fit_context,
+    routing_enabled,
+    safe_indexing,
+    safe_split,
+)
 from clearning.calibration._calibrators import (
     CoherenceCalibrator,
     PlattCalibrator,
@@ -138,7 +137,7 @@ class CalibratedMarginClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
     classes_: NDArray[Any]
     calibrated_classifiers_: list[CalibratedClassifier]
 
-    _parameter_constraints: ClassVar[dict] = {
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit", "decision_function"])],
         "method": [StrOptions(set(_METHODS)), HasMethods(["fit", "predict_proba"])],
         "cv": ["cv_object", StrOptions({"train"})],
@@ -161,7 +160,7 @@ class CalibratedMarginClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
         self.ensemble = ensemble
         self.n_jobs = n_jobs
 
-    @_fit_context(prefer_skip_nested_validation=False)
+    @fit_context(prefer_skip_nested_validation=False)
     def fit(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, **fit_params: Any
     ) -> CalibratedMarginClassifier:
@@ -191,7 +190,7 @@ class CalibratedMarginClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
                 "Samples of two classes or more are needed, but y has "
                 f"{len(self.classes_)} class: {self.classes_.tolist()}."
             )
-        weight = None if sample_weight is None else _check_sample_weight(sample_weight, X)
+        weight = None if sample_weight is None else check_sample_weight(sample_weight, X)
         routed = self._route(weight, fit_params)
         if isinstance(self.estimator, FrozenEstimator) or isinstance(self.cv, str):
             estimator = clone(self.estimator).fit(X, y, **routed.estimator.fit)
@@ -223,7 +222,7 @@ class CalibratedMarginClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
                     estimator,
                     self._calibrator(
                         scores,
-                        _safe_indexing(y, test),
+                        safe_indexing(y, test),
                         None if weight is None else weight[test],
                     ),
                 )
@@ -232,7 +231,7 @@ class CalibratedMarginClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
         held_out = np.concatenate(tests)
         calibrator = self._calibrator(
             np.concatenate([scores for _, scores in folds]),
-            _safe_indexing(y, held_out),
+            safe_indexing(y, held_out),
             None if weight is None else weight[held_out],
         )
         estimator = clone(self.estimator).fit(X, y, **routed.estimator.fit)
@@ -272,7 +271,7 @@ class CalibratedMarginClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
 
     def _route(self, weight: Array | None, fit_params: dict[str, Any]) -> Bunch:
         """Find what goes to the estimator's `fit` and to the splitter."""
-        if _routing_enabled():
+        if routing_enabled():
             return process_routing(self, "fit", sample_weight=weight, **fit_params)
         params = dict(fit_params)
         if weight is not None:
@@ -381,7 +380,7 @@ class CalibratedMarginClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
         largest = values == values.max(axis=1, keepdims=True)
         rows = np.flatnonzero(largest.sum(axis=1) > 1)
         if len(rows):
-            chosen = self.calibrated_classifiers_[0].estimator.predict(_safe_indexing(X, rows))
+            chosen = self.calibrated_classifiers_[0].estimator.predict(safe_indexing(X, rows))
             columns = np.searchsorted(self.classes_, chosen)
             lifted = largest[rows, columns]
             cells = rows[lifted], columns[lifted]
@@ -424,9 +423,9 @@ def _fit_fold(
     fit_params: dict[str, Any],
 ) -> tuple[Any, Array]:
     """Fit to the training part of a fold, and score its test part."""
-    X_train, y_train = _safe_split(estimator, X, y, train)
-    X_test, _ = _safe_split(estimator, X, y, test, train)
-    params = _check_method_params(X, params=fit_params, indices=train)
+    X_train, y_train = safe_split(estimator, X, y, train)
+    X_test, _ = safe_split(estimator, X, y, test, train)
+    params = check_method_params(X, params=fit_params, indices=train)
     estimator.fit(X_train, y_train, **params)
     return estimator, _scores(estimator, X_test, classes)
 
