@@ -17,7 +17,7 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d, co
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 from clearning._designs import Array, Design, Indices
-from clearning._ranges import COUNT, POSITIVE, Range
+from clearning._ranges import COUNT, POSITIVE, SHARE, Range
 from clearning._sklearn import check_sample_weight, num_samples
 
 # On its first check scikit-learn searches all installed packages for kinds of data frames, which
@@ -309,6 +309,17 @@ def check_settings(tol: Any, max_iter: Any) -> Settings:
     """Return when to stop."""
     return Settings(
         tol=Range(0.0, 1.0, "right").check("tol", tol), max_iter=COUNT.check("max_iter", max_iter)
+    )
+
+
+def check_options(
+    l1_ratio: Any, alphas: Any, alpha_min_ratio: Any, tol: Any, max_iter: Any
+) -> tuple[float, Grid, Settings]:
+    """Return ω, the penalties and when to stop."""
+    return (
+        SHARE.check("l1_ratio", l1_ratio),
+        check_grid(alphas, alpha_min_ratio),
+        check_settings(tol, max_iter),
     )
 
 

@@ -25,13 +25,11 @@ from clearning._problem import (
     Problem,
     Settings,
     Start,
-    check_grid,
     check_labelled,
+    check_options,
     check_penalty,
-    check_settings,
     check_start,
 )
-from clearning._ranges import SHARE
 from clearning._sklearn import get_feature_names
 from clearning.losses import Loss, make_loss
 
@@ -266,14 +264,9 @@ def clearning_path(
         class_weight=class_weight,
         offset=offset,
     )
-    return solve_path(
-        problem,
-        make_loss(loss, rho=rho, u=u, delta=delta),
-        SHARE.check("l1_ratio", l1_ratio),
-        check_grid(alphas, alpha_min_ratio),
-        check_settings(tol, max_iter),
-        check_start(coef_init, intercept_init, problem.design.n_columns),
-    )
+    options = check_options(l1_ratio, alphas, alpha_min_ratio, tol, max_iter)
+    start = check_start(coef_init, intercept_init, problem.design.n_columns)
+    return solve_path(problem, make_loss(loss, rho=rho, u=u, delta=delta), *options, start)
 
 
 def linear_problem(
@@ -353,14 +346,9 @@ class_weight, offset, tol, max_iter, coef_init, intercept_init
         class_weight=class_weight,
         offset=offset,
     )
-    return solve_path(
-        problem,
-        make_loss(loss, rho=rho, u=u, delta=delta),
-        SHARE.check("l1_ratio", l1_ratio),
-        check_grid(alphas, alpha_min_ratio),
-        check_settings(tol, max_iter),
-        check_start(coef_init, intercept_init, problem.design.n_columns),
-    )
+    options = check_options(l1_ratio, alphas, alpha_min_ratio, tol, max_iter)
+    start = check_start(coef_init, intercept_init, problem.design.n_columns)
+    return solve_path(problem, make_loss(loss, rho=rho, u=u, delta=delta), *options, start)
 
 
 def kernel_problem(

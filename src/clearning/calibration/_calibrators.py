@@ -58,14 +58,7 @@ class _ScoreCalibrator(BaseEstimator):
     def predict_log_proba(self, scores: ArrayLike) -> Array:
         """Logarithms of the probabilities, finite where a probability itself rounds to 0.
 
-        Parameters
-        ----------
-        scores : array-like of shape (n_samples,)
-            Scores, positive on the side of ``classes_[1]``.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, 2)
+        Takes and returns what :meth:`predict_proba` does.
         """
         return self._map(lambda logit: (log_expit(-logit), log_expit(logit)), scores)
 

@@ -26,7 +26,7 @@ from clearning._sklearn import (
     num_samples,
     validate_params,
 )
-from clearning.calibration._classifier import weight_name
+from clearning.calibration._scores import weight_name
 from clearning.kernel import KernelCLearningClassifier
 from clearning.kernels import row_blocks
 from clearning.linear import CLearningClassifier
