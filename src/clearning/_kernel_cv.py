@@ -246,10 +246,9 @@ class KernelCLearningClassifierCV(SearchMixin, BaseKernelClassifier):
             {name: safe_indexing(value, training.rows) for name, value in score_params.items()},
         )
         kernels = [self._resolve_kernel(training, gamma) for gamma in gammas]
-        expansions = zip(kernels, self._expansions(training, kernels))
         found = plan.over(
             ({"gamma": kernel.gamma}, self._problem(expansion, training.target))
-            for kernel, expansion in expansions
+            for kernel, expansion in zip(kernels, self._expansions(training, kernels))
         )
         self._adopt(found)
         kernel = kernels[found.problem_index]

@@ -115,7 +115,7 @@ class Search:
     def over(self, problems: Iterable[tuple[Mapping[str, float], Problem]]) -> Found:
         """Run every combination's path on every fold of every problem and choose by the mean.
 
-        Problems come with the hyperparameters they stand for, and only one is held at a time.
+        Problems come with the hyperparameters they stand for, each made when the last is done with.
         """
         candidates: list[Candidate] = []
         scores: list[Array] = []
