@@ -177,6 +177,28 @@ def small_replication(seed=0):
     return Replication(replace(TINY, tol=1e-8), design, y, eta, rows[:60], rows[60:], draws)
 
 
+def test_an_unfinished_svm_is_fitted_again_and_the_path_stays_as_it_was(monkeypatch):
+    monkeypatch.setattr(svm_probabilities, "MAX_STEPS", 2)
+    drawn, fitted = small_replication(), []
+
+    def fit(self, rows, y, **options):
+        fitted.append(original(self, rows, y, **options))
+        return fitted[-1]
+
+    original = KernelDesign.fit
+    monkeypatch.setattr(KernelDesign, "fit", fit)
+    path = svm_probabilities._fit(drawn, drawn.train, np.geomspace(1.0, 1e-3, 4))
+    first, *alone = fitted
+    stalled = np.flatnonzero(~first.converged)
+    assert len(alone) == len(stalled) > 0
+    assert path is not first
+    np.testing.assert_array_equal(first.sparse_coefs.toarray(), first.coefs)
+    np.testing.assert_array_equal(path.sparse_coefs.toarray(), path.coefs)
+    for i, point in zip(stalled, alone):
+        for name in ("coefs", "intercepts", "objectives", "dual_gaps", "n_iters", "converged"):
+            np.testing.assert_array_equal(getattr(path, name)[i], getattr(point, name)[0])
+
+
 def test_weighted_svms_against_libsvm():
     drawn, alpha = small_replication(), 0.02
     ours = weighted_probabilities(drawn, drawn.train, drawn.test, np.array([alpha]))[:, 0]
