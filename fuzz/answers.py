@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from plain import EPS, Array, MarginLoss, Plain, Point
-from problems import Problem
+from problems import SPARSE, Problem, handed_over
 
 EPS32 = float(np.finfo(np.float32).eps)
 
@@ -100,7 +100,7 @@ def kernel_plain(problem: Problem, K: Array, Q: Array, loss: MarginLoss, l1_rati
         lower=np.full(m, -np.inf),
         upper=np.full(m, np.inf),
         fit_intercept=problem.options.get("fit_intercept", True),
-        noise=4 * n * EPS32 if single else 1e-11 if problem.refusable else 4 * n * EPS,
+        noise=4 * n * (EPS32 if single else EPS) + 1e-11 * problem.refusable,
     )
 
 
@@ -246,7 +246,9 @@ def temperature_views(problem: Problem, path: Any) -> list[View]:
 
 
 def estimator_views(problem: Problem, model: Any) -> list[View]:
-    X = problem.X[:12] if problem.options.get("kernel") == "precomputed" else probes(problem)
+    X: Any = problem.X[:12] if problem.options.get("kernel") == "precomputed" else probes(problem)
+    if problem.storage and problem.storage[-1] in SPARSE:
+        X = handed_over(X, problem.storage[-1:])
     scores = model.decision_function(X) if hasattr(model, "decision_function") else None
     try:
         proba = model.predict_proba(X)

@@ -54,10 +54,15 @@ def _weights_of_classes(rng: Rng) -> dict[str, Any]:
 
 
 def draw_linear_path(rng: Rng) -> Problem:
-    X = draws.draw_matrix(rng, *draws.draw_shape(rng))
-    X, storage = draws.draw_storage(rng, X)
+    text = chance(rng, 0.05)
+    if text:
+        X, storage = _word_counts(rng)
+    else:
+        X, storage = draws.draw_storage(rng, draws.draw_matrix(rng, *draws.draw_shape(rng)))
     target = _target(rng, X)
     options = {**draws.draw_loss(rng), **draws.draw_solver(rng), **_weights_of_classes(rng)}
+    if text and chance(rng, 0.5):
+        options.update(loss="hinge", l1_ratio=0.0)
     options["alphas"] = draws.draw_alphas(rng, X, target["signs"])
     if chance(rng, 0.2):
         options["standardize"] = True
@@ -66,6 +71,14 @@ def draw_linear_path(rng: Rng) -> Problem:
         options["intercept_init"] = float(rng.standard_normal())
     problem = Problem("linear_path", X, storage=storage, options=options, columns=columns, **target)
     return _extreme(rng, problem) if chance(rng, 0.04) else problem
+
+
+def _word_counts(rng: Rng) -> tuple[Any, tuple[str, ...]]:
+    """A few short texts: many columns of small integers, sparse, as a linear SVM is often given."""
+    n, p = int(rng.integers(2, 30)), int(rng.integers(30, 200))
+    counts = rng.integers(-2, 3, (n, p)) * (rng.random((n, p)) < pick(rng, (0.1, 0.5, 1.0)))
+    form = pick(rng, draws.SPARSE)
+    return counts.astype(float), pick(rng, (("float32", form), (form,)))
 
 
 def _extreme(rng: Rng, problem: Problem) -> Problem:
@@ -201,7 +214,9 @@ def draw_kernel(rng: Rng) -> Problem:
     target = _target(rng, X)
     if "n_landmarks" in options:
         target["rows"].pop("sample_weight", None)
-    return Problem("kernel", X, storage=storage, options=options, **target)
+    # A power of large numbers may have no place among the floating-point ones.
+    refusable = options["kernel"].startswith("poly") and bool(np.abs(X).max() > 1e6)
+    return Problem("kernel", X, storage=storage, options=options, refusable=refusable, **target)
 
 
 def draw_kernel_cv(rng: Rng) -> Problem:

@@ -83,8 +83,9 @@ def _sigmoid(t: NDArray) -> NDArray:
 class Plain:
     """A penalised problem.
 
-    `eps` is the precision in which the package may evaluate it, `noise` that to which `Q` is known
-    to be positive semidefinite. A `private` design is computed by the package and seen by no one.
+    `eps` is the precision in which the package may evaluate it. `Q` is known to be positive
+    semidefinite up to an eigenvalue of `noise` times its largest entry. A `private` design is
+    computed by the package and seen by no one.
     """
 
     X: Array
@@ -141,15 +142,15 @@ class Plain:
         """What is unknown of P because Q is positive semidefinite up to noise only."""
         if self.noise == 0.0:
             return 0.0
-        size = np.abs(np.asarray(point.coef, LONG))
-        quadratic = size @ np.abs(self.long[1]) @ size
-        return float(self.noise * alpha * (1 - self.l1_ratio) / 2 * quadratic)
+        size = self.noise * np.abs(self.Q).max() * float(np.sum(np.square(point.coef, dtype=LONG)))
+        return float(alpha * (1 - self.l1_ratio) / 2 * size)
 
     def _penalty(self, coef: NDArray, Q: NDArray) -> NDArray:
         quadratic = Q @ coef**2 if Q.ndim == 1 else coef @ Q @ coef
         ridge = (1 - LONG(self.l1_ratio)) / 2 * quadratic
         return ridge + LONG(self.l1_ratio) * (self.factor @ np.abs(coef))
 
+    @cached_property
     def best_constant(self) -> Point:
         """The best model without coefficients, by bisection of the derivative in the intercept."""
         zero = np.zeros(self.X.shape[1])

@@ -6,11 +6,13 @@ be shrunk without knowing what it is about.
 
 from __future__ import annotations
 
+import tempfile
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 Array = NDArray[np.float64]
 Rng = np.random.Generator
@@ -92,6 +94,13 @@ class Problem:
         kept = {name: values[chosen] for name, values in self.columns.items()}
         square = None if self.square is None else self.square[np.ix_(chosen, chosen)]
         return replace(self, X=self.X[:, chosen], columns=kept, square=square)
+
+
+def handed_over(X: Array, storage: tuple[str, ...]) -> Any:
+    """The matrix as the package gets it."""
+    names = {"X": X.copy(), "np": np, "sparse": sparse, "tempfile": tempfile}
+    exec("\n".join(STORAGE[step] for step in storage), names)
+    return names["X"]
 
 
 def draw(seed: int, index: int) -> Problem:

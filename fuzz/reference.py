@@ -28,7 +28,7 @@ def descend(plain: Plain, alpha: float, start: Point) -> Point:
 
 def best_without_penalty(plain: Plain) -> Point:
     """The best model whose penalised coefficients are all zero."""
-    point = plain.best_constant()
+    point = plain.best_constant
     if not plain.free.any():
         return point
     held = replace(

@@ -13,7 +13,7 @@ from judge import Failure, Verdict, judge
 from problems import Problem, draw
 
 # A worker that has worked on one problem for so long is ended.
-PATIENCE = 60.0
+PATIENCE = 40.0
 # The solvers that look for points below a certificate are asked about one problem in so many.
 THOROUGH = 4
 _FORK = multiprocessing.get_context("fork")
