@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from judge import MEANING, Failure
-from problems import Problem, draw
+from kinds import draw
+from problems import Problem
 from shrink import reproduction, shrink
 from workers import Judged, judge_all, judge_apart
 

@@ -92,37 +92,48 @@ def statements(problem: Problem) -> list[str]:
     return [*(STORAGE[step] for step in problem.storage), *spoilt, KINDS[problem.kind].call]
 
 
+class Answer(NamedTuple):
+    """What the package gave back."""
+
+    result: Any
+    error: Exception | None
+    warned: bool
+    seconds: float
+
+
+def ask(problem: Problem) -> Answer:
+    """Put a problem to the package."""
+    names = namespace(problem)
+    started = time.process_time()
+    error, caught = None, []
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            exec("\n".join(statements(problem)), names)
+    except Exception as exception:
+        error = exception
+    warned = any(issubclass(w.category, ConvergenceWarning) for w in caught)
+    return Answer(names.get("result"), error, warned, time.process_time() - started)
+
+
 def judge(problem: Problem, *, thorough: bool = True) -> Verdict:
     """Ask the package, and hold its answer to what it promises.
 
     `thorough` looks for points below the certificate with other solvers too.
     """
-    names = namespace(problem)
-    started = time.process_time()
-    error, result, caught = None, None, []
-    try:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            exec("\n".join(statements(problem)), names)
-            result = names["result"]
-    except Exception as exception:
-        error = exception
-    failures = []
-    if (seconds := time.process_time() - started) > SLOW:
-        failures.append(Failure("slow", f"{seconds:.1f} s"))
-    if error is not None or problem.spoil is not None:
-        return Verdict(failures + _judge_error(problem, error))
-    warned = any(issubclass(w.category, ConvergenceWarning) for w in caught)
-    kind = KINDS[problem.kind]
+    answer, kind = ask(problem), KINDS[problem.kind]
+    failures = [Failure("slow", f"{answer.seconds:.1f} s")] if answer.seconds > SLOW else []
+    if answer.error is not None or problem.spoil is not None:
+        return Verdict(failures + _judge_error(problem, answer.error))
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            fits, views = kind.fits(problem, result), kind.views(problem, result)
+            fits, views = kind.fits(problem, answer.result), kind.views(problem, answer.result)
     except Exception as exception:
         return Verdict([*failures, Failure("exception", _words(exception))])
     tol = problem.options.get("tol", 1e-6)
     for fit in fits:
-        failures += _judge_fit(fit, tol, warned)
+        failures += _judge_fit(fit, tol, answer.warned)
         if "max_iter" not in problem.options:
             failures += _judge_null(fit)
     failures += _judge_certificates(fits, thorough)
@@ -130,10 +141,10 @@ def judge(problem: Problem, *, thorough: bool = True) -> Verdict:
         failures += _judge_view(view)
     return Verdict(
         failures,
-        len(fits),
-        sum(not _settled(fit, tol) for fit in fits),
-        sum(_is_stalled(problem, fit, tol) for fit in fits),
-        sum(bool(np.isposinf(fit.gap)) for fit in fits),
+        fits=len(fits),
+        unconverged=sum(not _settled(fit, tol) for fit in fits),
+        stalled=sum(_is_stalled(problem, fit, tol) for fit in fits),
+        infinite=sum(bool(np.isposinf(fit.gap)) and not problem.refusable for fit in fits),
     )
 
 

@@ -25,6 +25,7 @@ from answers import (
     temperature_fits,
     temperature_views,
 )
+from bad import spoil
 from problems import Problem, Rng, chance, pick, power
 
 
@@ -387,3 +388,12 @@ KINDS: dict[str, Kind] = {
         estimator_views,
     ),
 }
+
+
+def draw(seed: int, index: int) -> Problem:
+    """Draw the problem that the seed and the index determine; one in twelve is bad input."""
+    rng = np.random.default_rng([seed, index])
+    kinds = list(KINDS.values())
+    shares = np.array([kind.share for kind in kinds])
+    problem = kinds[rng.choice(len(kinds), p=shares / shares.sum())].draw(rng)
+    return spoil(rng, problem) if chance(rng, 0.08) else problem

@@ -1,4 +1,4 @@
-"""What is drawn: a problem is determined by its seed and its index alone.
+"""What problems are made of: matrices, labels, options, and how they are handed over.
 
 Values that belong to samples, to coefficients or to neither are kept apart, so that a problem can
 be shrunk without knowing what it is about.
@@ -76,6 +76,11 @@ class Problem:
     refusable: bool = False
 
     @property
+    def family(self) -> str:
+        """What the problem is counted among."""
+        return self.kind if self.spoil is None else "bad input"
+
+    @property
     def paired(self) -> bool:
         """Whether row i and column i of X belong to the same sample."""
         kernel = self.kind.startswith("kernel_") and self.kind.endswith("path")
@@ -101,18 +106,6 @@ def handed_over(X: Array, storage: tuple[str, ...]) -> Any:
     names = {"X": X.copy(), "np": np, "sparse": sparse, "tempfile": tempfile}
     exec("\n".join(STORAGE[step] for step in storage), names)
     return names["X"]
-
-
-def draw(seed: int, index: int) -> Problem:
-    """Draw the problem of that seed and index."""
-    from bad import spoil
-    from kinds import KINDS
-
-    rng = np.random.default_rng([seed, index])
-    names = list(KINDS)
-    shares = np.array([KINDS[name].share for name in names])
-    problem = KINDS[names[rng.choice(len(names), p=shares / shares.sum())]].draw(rng)
-    return spoil(rng, problem) if rng.random() < 0.08 else problem
 
 
 def chance(rng: Rng, share: float) -> bool:

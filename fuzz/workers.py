@@ -10,7 +10,8 @@ from multiprocessing.connection import Connection, wait
 from typing import NamedTuple
 
 from judge import Failure, Verdict, judge
-from problems import Problem, draw
+from kinds import draw
+from problems import Problem
 
 # A worker that has worked on one problem for so long is ended.
 PATIENCE = 40.0
@@ -27,8 +28,7 @@ class Judged(NamedTuple):
 
 def judge_index(seed: int, index: int) -> Judged:
     problem = draw(seed, index)
-    kind = problem.kind if problem.spoil is None else "bad input"
-    return Judged(index, kind, judge(problem, thorough=index % THOROUGH == 0))
+    return Judged(index, problem.family, judge(problem, thorough=index % THOROUGH == 0))
 
 
 def judge_apart(problem: Problem, seconds: float = 20.0) -> list[Failure]:
@@ -90,9 +90,8 @@ class Worker:
         return self._lost("slow", f"no answer in {PATIENCE:g} s")
 
     def _lost(self, failure: str, message: str) -> Judged:
-        problem = draw(self.seed, self.index)
-        kind = problem.kind if problem.spoil is None else "bad input"
-        lost = Judged(self.index, kind, Verdict([Failure(failure, message)]))
+        family = draw(self.seed, self.index).family
+        lost = Judged(self.index, family, Verdict([Failure(failure, message)]))
         self.start()
         return lost
 

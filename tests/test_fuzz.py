@@ -22,6 +22,7 @@ import judge  # noqa: E402
 import problems  # noqa: E402
 import workers  # noqa: E402
 from answers import View  # noqa: E402
+from kinds import draw  # noqa: E402
 from plain import MarginLoss, Point  # noqa: E402
 from shrink import reproduction, shrink  # noqa: E402
 
@@ -50,11 +51,11 @@ def kinds_of_failure(problem):
 
 def test_problem_is_determined_by_seed_and_index():
     for index in range(40):
-        one, two = problems.draw(3, index), problems.draw(3, index)
+        one, two = draw(3, index), draw(3, index)
         assert one.kind == two.kind
         assert repr(one.options) == repr(two.options)
         np.testing.assert_array_equal(one.X, two.X)
-    assert problems.draw(3, 0).X.shape != problems.draw(4, 0).X.shape
+    assert draw(3, 0).X.shape != draw(4, 0).X.shape
 
 
 @pytest.mark.parametrize("step", problems.STORAGE)
