@@ -47,7 +47,9 @@ class Certificate {
   static double samples_share(const Stage<P>& at, const Iterate& x, double scale, const Vector& dual) {
     const P& problem = at.problem;
     if (!problem.free.empty()) return exact_share(at, x, scale, dual);
-    if (scale == 1.0 && x.balance >= 1.0 - tuning::balanced) return 0.0;
+    // Fenchel-Young terms are convex in the scale, zero at one and the loss itself at zero.
+    const double chord = (1.0 - x.balance) * x.loss;
+    if (scale == 1.0 && chord <= tuning::negligible_share * at.goal) return chord;
     return scaled_gap(at.loss, problem.samples, x.score.data(), x.a, scale * (x.heavy > 0.0 ? x.balance : 1.0),
                       scale * (x.heavy < 0.0 ? x.balance : 1.0));
   }

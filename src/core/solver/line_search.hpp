@@ -79,8 +79,9 @@ class LineSearch {
     return sum;
   }
 
-  // Sets b and form.
+  // Sets b, form and updates.
   static void commit(const Move& move, const Direction& along, double t, Iterate& x) {
+    ++x.updates;
     for (std::size_t c = 0; c < move.columns.size(); ++c) {
       double& b = x.b[move.columns[c]];
       b = t == 1.0 ? move.target[c] : b + t * move.delta[c];

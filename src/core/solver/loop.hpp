@@ -41,7 +41,10 @@ class Solver {
   double gain() const { return gain_; }  // of the last step; infinite if there was none at this loss
 
   void set_alpha(double alpha) { at_.alpha = alpha; }
-  void set_goal(double goal) { at_.goal = goal; }
+  void set_claim(double gap) {
+    at_.claim = gap;
+    at_.goal = tuning::share_of_claim * gap;
+  }
 
   // The model without any coefficient, which is where a path begins.
   void settle_null() { settle(at_, x_); }
@@ -76,6 +79,22 @@ class Solver {
     was_given_ = true;
   }
   bool was_given() const { return was_given_; }
+
+  // Computes the scores anew from the coefficients: what rounding has made of them goes.
+  void recompute() {
+    const Columns support = set_.support(x_.b);
+    Vector values;
+    for (int j : support) values.push_back(x_.b[j]);
+    const double* offset = problem_.samples.offset;
+    x_.score.assign(offset, offset + problem_.n);
+    Vector scores(problem_.n, 0.0);
+    problem_.design.combine(support, values.data(), scores.data());
+    loops().axpy(1.0, scores.data(), x_.score.data(), x_.score.size());
+    problem_.penalty.quadratic.direction(support, values, scores, x_.form);
+    x_.updates = 0;
+    settle(at_, x_);
+    correlate(problem_, set_.columns(), x_.e, x_);
+  }
 
   // Another loss from here on; the coefficients stay.
   void change_loss(Loss loss) {
