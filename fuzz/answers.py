@@ -58,11 +58,14 @@ def weight_of(problem: Problem) -> Array:
 
 
 def spread_of(X: Array, weight: Array) -> Array:
-    """Weighted standard deviations of the columns; 1 where a column is constant."""
+    """Weighted standard deviations of the columns; 1 where a column is constant.
+
+    They stay in extended precision, as their squares may leave the range of a double.
+    """
     X = X.astype(np.longdouble)
     mean = weight @ X
     variance = weight @ (X - mean) ** 2
-    return np.sqrt(np.where(variance <= 1e-14 * (variance + mean**2), 1.0, variance)).astype(float)
+    return np.sqrt(np.where(variance <= 1e-14 * (variance + mean**2), 1.0, variance))
 
 
 def linear_plain(problem: Problem, loss: MarginLoss, l1_ratio: float) -> Plain:

@@ -229,7 +229,8 @@ def _judge_null(fit: Fit) -> list[Failure]:
         return []
     exact, constant = _null(fit), fit.plain.best_constant
     # Where free columns separate the classes no model is best: their scale is the constant's.
-    slack = 1e-6 * fit.plain.value(constant, 1.0) + fit.plain.rounding(constant, 1.0) + 1e-300
+    slack = 1e-6 * fit.plain.value(constant, 1.0) + fit.plain.rounding(constant, 1.0)
+    slack += _floor(fit.plain)
     if fit.null == exact:
         return []
     high = not fit.null <= exact + slack
@@ -293,11 +294,11 @@ def second_opinion(plain: Plain, alpha: float) -> list[Point]:
                 K = plain.X[order]
                 path = clearning.kernel_clearning_path(K, y, penalty_kernel=plain.Q, **common)
                 return [Point(path.coefs[0], float(path.intercepts[0]))]
-            scale = np.where(plain.factor > 0, plain.Q / plain.factor, 1.0)
+            scale = np.where(plain.factor > 0, plain.Q / plain.factor, 1.0).astype(float)
             path = clearning.clearning_path(
                 plain.X[order] / scale,
                 y,
-                penalty_factor=plain.factor / scale,
+                penalty_factor=(plain.factor / scale).astype(float),
                 bounds=(plain.lower * scale, plain.upper * scale),
                 **common,
             )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from plain import Plain, Point
+from plain import LONG, Plain, Point
 from scipy.optimize import minimize
 
 MAX_STEPS = 150
@@ -47,9 +47,9 @@ def _descend(plain: Plain, alpha: float, start: Point) -> Point:
         scale = np.abs(Z).max(axis=0)
         scale[(scale == 0) | ~np.isfinite(1 / scale)] = 1.0
         Z = Z / scale
-        lasso = alpha * plain.l1_ratio * plain.factor / scale
-        ridge = alpha * (1 - plain.l1_ratio)
-        Q = ridge * (plain.Q / scale**2 if plain.Q.ndim == 1 else plain.Q / np.outer(scale, scale))
+        lasso = (alpha * plain.l1_ratio * plain.factor / scale).astype(float)
+        squares = scale.astype(LONG) ** 2 if plain.Q.ndim == 1 else np.outer(scale, scale)
+        Q = (alpha * (1 - plain.l1_ratio) * plain.Q / squares).astype(float)
         limits = np.column_stack([plain.lower * scale, plain.upper * scale])
         limits[np.isnan(limits)] = 0.0
 
