@@ -128,6 +128,10 @@ class HingeSolver {
     cooling.warm_up();
     solver_.choose_columns(previous_alpha);
     solver_.run(cooling, out);
+    if (has_drifted(solver_, out.objective)) {
+      solver_.recompute();
+      solver_.run(cooling, out);
+    }
     if (ascends && !out.converged && ascent_.gap() < out.gap) adopt(out);
     else centre();
     return prove(solver_, cooling.loss(), out);

@@ -25,8 +25,8 @@ double rounding_of_objective(const Solver<P>& solver, double objective) {
   }
   // A loss without a bound on its slope has the slope that it has here.
   const double slope = std::isfinite(limit) ? limit : pull;
-  const double cancelling = problem.penalty.quadratic.cancelling(x.b, solver.stage().ridge_level());
-  return tuning::unit_rounding * (objective + (slope * size + cancelling) * std::sqrt(1.0 + x.updates));
+  const double cancelling = problem.penalty.quadratic.cancelling(x.b, pull, solver.stage().ridge_level());
+  return tuning::unit_rounding * (objective + slope * size + cancelling) + slope * x.drift;
 }
 
 }  // namespace detail
@@ -34,7 +34,7 @@ double rounding_of_objective(const Solver<P>& solver, double objective) {
 // Whether the scores are to be computed anew before anything is claimed of them.
 template <class P>
 bool has_drifted(const Solver<P>& solver, double objective) {
-  return solver.iterate().updates > 0 &&
+  return solver.iterate().drift > 0.0 &&
          detail::rounding_of_objective(solver, objective) > tuning::drift_share * solver.stage().goal;
 }
 

@@ -71,8 +71,7 @@ class SmoothSolver {
     solver_.run(course, out);
     if (has_drifted(solver_, out.objective)) {
       solver_.recompute();
-      out.gap = solver_.gap(course);
-      out.objective = solver_.objective(course);
+      solver_.run(course, out);
     }
     solver_.remember(std::log(alpha));
     return prove(solver_, course.loss(), out);
