@@ -180,7 +180,7 @@ def test_weak_duality_and_two_ways_to_the_dual(loss, l1_ratio, variation):
 def test_temperatures(rho, u, l1_ratio):
     X, y = make_data(seed=5)
     options = {"rho": rho, "u": u, "l1_ratio": l1_ratio}
-    tight = clearning_path(X, y, alphas=ALPHAS, tol=1e-11, **options)
+    tight = clearning_path(X, y, alphas=ALPHAS, tol=1e-14, **options)
     path = clearning_path(X, y, alphas=ALPHAS, tol=1e-3, **options)
     for k, alpha in enumerate(ALPHAS):
         problem = Problem(X, y, alpha=alpha, **options)

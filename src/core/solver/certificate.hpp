@@ -11,10 +11,10 @@ class Certificate {
   Certificate(const P& problem, const Screening<P>& screening)
       : problem_(problem), screening_(screening), projection_(problem, screening), kernel_(problem) {}
 
-  // The dual point of the last gap; that of the iterate, if it has moved since.
+  // The feasible dual point that belongs to the iterate, up to scaling.
   const Vector& dual(const Stage<P>& at, const Iterate& x) {
     if (problem_.free.empty()) return x.e;
-    if (projected_at_ != x.point) project(at, x);
+    if (projected_at_ != x.point) project(at, x, x.e);
     return projection_.dual();
   }
 
@@ -23,31 +23,29 @@ class Certificate {
   // `enough` it is left out: no gap is that small.
   template <class Share>
   double gap(const Stage<P>& at, const Iterate& x, const Columns& set, double enough, Share&& samples) {
-    const Vector* v = &x.v;
+    if (problem_.free.empty()) return measure(at, x, set, x.e, x.v, enough, samples);
+    return gap_at(at, x, set, x.e, samples);
+  }
+
+  // The same at another dual point, feasible for the samples and the intercept.
+  template <class Share>
+  double gap_at(const Stage<P>& at, const Iterate& x, const Columns& set, const Vector& theta, Share&& samples) {
+    const Vector* dual = &theta;
     if (!problem_.free.empty()) {
-      if (!project(at, x)) return INFINITY;
-      projected_v_.resize(problem_.p);
-      Vector products(set.size());
-      problem_.design.dots(set, projection_.dual().data(), products.data());
-      for (std::size_t c = 0; c < set.size(); ++c) projected_v_[set[c]] = products[c];
-      v = &projected_v_;
+      if (!project(at, x, theta)) return INFINITY;
+      dual = &projection_.dual();
     }
-    const auto share = [&](double scale) { return samples(scale, problem_.free.empty() ? x.e : projection_.dual()); };
-    if constexpr (P::Quadratic::couples) {
-      return kernel_.gap(at, x, set, share);
-    } else {
-      const double pull = tuning::unit_rounding * std::sqrt(loops().dot(x.e.data(), x.e.data(), x.e.size()));
-      const double scale = feasible_scale(at, x, set, *v, pull);
-      double sum = columns_share(at, x, set, *v, scale, pull);
-      if (sum <= enough) sum += share(scale);
-      return std::max(sum, 0.0);
-    }
+    v_.resize(problem_.p);
+    Vector products(set.size());
+    problem_.design.dots(set, dual->data(), products.data());
+    for (std::size_t c = 0; c < set.size(); ++c) v_[set[c]] = products[c];
+    return measure(at, x, set, *dual, v_, INFINITY, samples);
   }
 
   // The samples' share where the loss that is minimised is the one that counts.
   static double samples_share(const Stage<P>& at, const Iterate& x, double scale, const Vector& dual) {
     const P& problem = at.problem;
-    if (!problem.free.empty()) return exact_share(at, x, scale, dual);
+    if (&dual != &x.e) return exact_share(at, x, scale, dual);
     // Fenchel-Young terms are convex in the scale, zero at one and the loss itself at zero.
     const double chord = (1.0 - x.balance) * x.loss;
     if (scale == 1.0 && chord <= tuning::negligible_share * at.goal) return chord;
@@ -62,12 +60,27 @@ class Certificate {
            is_constrained(-x.v[j], 0.0, problem_.penalty.lower[j], problem_.penalty.upper[j]);
   }
 
-  bool project(const Stage<P>& at, const Iterate& x) {
+  bool project(const Stage<P>& at, const Iterate& x, const Vector& theta) {
     Columns loose;
     for (int j : problem_.free)
       if (is_projected(x, j)) loose.push_back(j);
-    projected_at_ = x.point;
-    return projection_.project(at, x, loose);
+    projected_at_ = &theta == &x.e ? x.point : -1;
+    return projection_.project(at, theta, x.h, loose);
+  }
+
+  template <class Share>
+  double measure(const Stage<P>& at, const Iterate& x, const Columns& set, const Vector& dual, const Vector& v,
+                 double enough, Share&& samples) {
+    const auto share = [&](double scale) { return samples(scale, dual); };
+    if constexpr (P::Quadratic::couples) {
+      return kernel_.gap(at, x, set, dual, v, share);
+    } else {
+      const double pull = tuning::unit_rounding * std::sqrt(loops().dot(dual.data(), dual.data(), dual.size()));
+      const double scale = feasible_scale(at, x, set, v, pull);
+      double sum = columns_share(at, x, set, v, scale, pull);
+      if (sum <= enough) sum += share(scale);
+      return std::max(sum, 0.0);
+    }
   }
 
   static double exact_share(const Stage<P>& at, const Iterate& x, double scale, const Vector& dual) {
@@ -115,7 +128,7 @@ class Certificate {
   const Screening<P>& screening_;
   DualProjection<P> projection_;
   KernelCertificate<P> kernel_;
-  Vector projected_v_;
+  Vector v_;  // correlations of the set at another dual point than e
   int projected_at_ = -1;
 };
 

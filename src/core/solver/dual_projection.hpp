@@ -15,11 +15,12 @@ class DualProjection {
 
   const Vector& dual() const { return dual_; }
 
-  // Sets dual() from e; false if that does not succeed: then there is no certificate yet.
-  bool project(const Stage<P>& at, const Iterate& x, const Columns& columns) {
+  // Sets dual() from the point given, which moves where there is curvature h; false if that does not succeed: then
+  // there is no certificate yet.
+  bool project(const Stage<P>& at, const Vector& from, const Vector& h, const Columns& columns) {
     const double limit = std::visit([](const auto& phi) { return phi.weight_limit(); }, at.loss);
-    dual_ = x.e;
-    room_ = x.h;
+    dual_ = from;
+    room_ = h;
     bool done = columns.empty(), stale = true;
     for (int pass = 0; pass < tuning::projections && !done; ++pass) {
       if (stale && !factorise(columns)) return false;

@@ -55,6 +55,7 @@ class CoolingCourse {
     else if (!cool()) return Verdict::stop;
     return Verdict::again;
   }
+  double foreseeable() const { return -1.0; }  // a warm model's dual point says little of the hinge
   bool after_failure() { return cool(); }
 
   void warm_up() {

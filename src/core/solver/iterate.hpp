@@ -77,7 +77,7 @@ void settle(const StageT& at, Iterate& x) {
   x.loss = sums.value;
 }
 
-// Sets v of some columns: their correlations with e, or with the dual point given.
+// Sets v of some columns: their correlations with e, or with another dual point, of which it is no more than a guess.
 template <class P>
 void correlate(const P& problem, const Columns& columns, const Vector& dual, Iterate& x) {
   if (columns.empty()) return;
@@ -85,7 +85,7 @@ void correlate(const P& problem, const Columns& columns, const Vector& dual, Ite
   problem.design.dots(columns, dual.data(), products.data());
   for (std::size_t c = 0; c < columns.size(); ++c) {
     x.v[columns[c]] = products[c];
-    x.stamp[columns[c]] = x.point;
+    x.stamp[columns[c]] = &dual == &x.e ? x.point : -1;
   }
 }
 

@@ -11,16 +11,18 @@ class KernelCertificate {
  public:
   explicit KernelCertificate(const P& problem) : problem_(problem) {}
 
-  // samples(scale): the samples' share of the gap when the dual weights are scaled.
+  // At a dual point theta whose correlations with the set are v. samples(scale): the samples' share of the gap when the
+  // dual weights are scaled.
   template <class Share>
-  double gap(const Stage<P>& at, const Iterate& x, const Columns& set, Share&& samples) {
+  double gap(const Stage<P>& at, const Iterate& x, const Columns& set, const Vector& theta, const Vector& v,
+             Share&& samples) {
     const double level = at.ridge_level();
-    const double noise = rounding_of_gradient(at, x);
+    const double noise = rounding_of_gradient(at, x, theta);
     double scale = 1.0, cross = 0.0, square = 0.0, absolute = 0.0;
     for (int j : set) {
-      const double g = std::fabs(at.gradient(x, j)) + noise, l1 = at.l1(j);
+      const double g = std::fabs(v[j] + level * x.form[j]) + noise, l1 = at.l1(j);
       if (g > l1) scale = std::min(scale, l1 / g);
-      cross += x.v[j] * x.b[j];
+      cross += v[j] * x.b[j];
       absolute += l1 * std::fabs(x.b[j]);
       square += level * x.b[j] * x.form[j];
     }
@@ -28,28 +30,29 @@ class KernelCertificate {
     if (static_cast<Index>(set.size()) < problem_.p || level == 0.0) return std::max(0.0, scaled);
     const double lost =
         noise * noise / (tuning::unit_rounding * std::max(problem_.penalty.quadratic.largest(), tuning::tiny));
-    const double plain = absolute + (samples(1.0) + 0.5 * (std::max(0.0, distance(at, x)) + lost) / level);
+    const double plain = absolute + (samples(1.0) + 0.5 * (std::max(0.0, distance(at, x, theta, v)) + lost) / level);
     return std::max(0.0, std::min(scaled, plain));
   }
 
  private:
   // Of K (e + level b), by the largest entry of K.
-  double rounding_of_gradient(const Stage<P>& at, const Iterate& x) const {
+  double rounding_of_gradient(const Stage<P>& at, const Iterate& x, const Vector& theta) const {
     double size = 0.0;
-    for (double e : x.e) size += std::fabs(e);
+    for (double e : theta) size += std::fabs(e);
     for (double b : x.b) size += at.ridge_level() * std::fabs(b);
     return tuning::unit_rounding * size * problem_.penalty.quadratic.largest();
   }
 
   // g' K^-1 g with g = K q the gradient, which needs no inverse where the coefficients belong to the samples.
-  double distance(const Stage<P>& at, const Iterate& x) {
+  double distance(const Stage<P>& at, const Iterate& x, const Vector& theta, const Vector& v) {
     if (problem_.penalty.quadratic.is_design) {
       double sum = 0.0;
-      for (Index j = 0; j < problem_.p; ++j) sum += (x.e[j] + at.ridge_level() * x.b[j]) * at.gradient(x, j);
+      for (Index j = 0; j < problem_.p; ++j)
+        sum += (theta[j] + at.ridge_level() * x.b[j]) * (v[j] + at.ridge_level() * x.form[j]);
       return sum;
     }
     Vector g(problem_.p);
-    for (Index j = 0; j < problem_.p; ++j) g[j] = at.gradient(x, j);
+    for (Index j = 0; j < problem_.p; ++j) g[j] = v[j] + at.ridge_level() * x.form[j];
     return landmark_form(g);
   }
 

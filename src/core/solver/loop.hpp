@@ -3,6 +3,7 @@
 #pragma once
 #include "solver/certificate.hpp"
 #include "solver/continuation.hpp"
+#include "solver/curved_point.hpp"
 
 namespace clearning {
 
@@ -21,6 +22,7 @@ enum class Verdict { go_on, again, stop };
 //   before_step(out)       whether to step at all, or to do something else first
 //   tighten()              how much less violation a step is to leave than the goal asks for
 //   not_enough(out, worst) what to do when all violations are small and the gap is not
+//   foreseeable()          the most that a step may gain whose own dual point is worth looking at
 //   after_failure()        whether something else can help when no step does
 template <class P>
 class Solver {
@@ -186,6 +188,7 @@ class Solver {
       if (out.iterations >= problem_.settings.max_iter) break;
       ++out.iterations;
       if (!advance() && !course.after_failure()) break;
+      if (foresees_ && gain_ <= course.foreseeable() && is_proved_by_step(course, best_dual, out)) break;
     }
     conclude(course, best_dual, out);
   }
@@ -199,9 +202,11 @@ class Solver {
   // One step. False if it led nowhere and nothing is left to try.
   bool advance() {
     const double worst = step_.worst();
+    foresees_ = false;
     const Move move = step_.propose(at_, x_, set_, model_, worst);
-    if (move.empty() || !search(move, direction_of(problem_, move), tuning::halvings))
-      return !progress_.is_stalled() && model_.reconsider();
+    const Direction along = direction_of(problem_, move);
+    if (!move.empty() && step_.used_gram()) curved_.predict(x_, *move.curvature, along, move.shift);
+    if (move.empty() || !search(move, along, tuning::halvings)) return !progress_.is_stalled() && model_.reconsider();
     correlate(problem_, set_.columns(), x_.e, x_);
     const double after = step_.worst_now(at_, x_, set_);
     model_.learn(worst, after, step_.used_gram());
@@ -209,10 +214,26 @@ class Solver {
     return true;
   }
 
+  // Whether the dual point that the last step foresaw closes the gap. Columns that violate its constraints come in.
+  template <class Course>
+  bool is_proved_by_step(const Course& course, double& best_dual, Outcome& out) {
+    if (!curved_.make_feasible(at_)) return false;
+    if (!fixed_ && screening_.admit(at_, curved_.theta(), x_, set_) > 0) return false;
+    const double gap =
+        certificate_.gap_at(at_, x_, set_.columns(), curved_.theta(),
+                            [&](double scale, const Vector& dual) { return course.samples_share(scale, dual); });
+    best_dual = std::max(best_dual, objective(course) - gap);
+    out.converged = gap <= at_.goal;
+    if (out.converged) out.gap = gap;
+    return out.converged;
+  }
+
   bool search(const Move& move, const Direction& along, int most) {
     const Descent descent = search_.descend(at_, move, along, most, set_, x_, progress_);
     if (!descent.accepted) return false;
     gain_ = descent.gain;
+    // Sweeps without a matrix leave the model too far from its minimum to foresee a feasible point.
+    foresees_ = !descent.was_cut && step_.used_gram();
     model_.respond(descent.was_cut);
     return true;
   }
@@ -239,8 +260,10 @@ class Solver {
   LineSearch<P> search_;
   Continuation<P> continuation_;
   Certificate<P> certificate_;
+  CurvedPoint curved_;
   Progress progress_;
   double gain_ = INFINITY;
+  bool was_full_ = false;   // the last step: a full one, whose dual point is the one foreseen
   bool fixed_ = false;      // no column comes in
   bool was_given_ = false;  // the start: no path leads to it
 };

@@ -21,6 +21,7 @@ class Model {
   // Second derivatives in the set's coefficients, column-major; the intercept is profiled out by the means.
   const double* gram() const { return gram_.data(); }
   int stride() const { return stride_; }
+  const Vector& gram_h() const { return gram_h_; }  // the curvature that it was made with
   double mean(int c) const { return mean_[c]; }
   bool changed() const { return changed_; }  // by the last update, but for columns that were added
 

@@ -124,7 +124,7 @@ class Screening {
     for (Index j = 0; j < problem_.p; ++j)
       if (!set.holds(j)) {
         x.v[j] = products[j];
-        x.stamp[j] = x.point;
+        x.stamp[j] = &dual == &x.e ? x.point : -1;
       }
   }
 

@@ -26,6 +26,7 @@ class SmoothCourse {
     if (worst <= 1.0) tighten_ *= 0.1;
     return Verdict::go_on;
   }
+  double foreseeable() const { return tuning::foreseeable_gain * solver_.stage().goal; }
   bool after_failure() const { return false; }
 
  private:

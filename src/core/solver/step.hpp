@@ -13,6 +13,7 @@ struct Move {
   Columns columns;
   Vector delta, target;
   double shift = 0.0;
+  const Vector* curvature = nullptr;  // of the model that it minimises
 
   bool empty() const { return columns.empty(); }
   void add(int column, double from, double to) {
@@ -61,6 +62,7 @@ class Step {
       if (used_gram_) shift -= move.delta.back() * model.mean(c);
     }
     move.shift = shift;
+    move.curvature = used_gram_ ? &model.gram_h() : &model.h();
     return move;
   }
 
@@ -83,6 +85,7 @@ class Step {
     Move move;
     used_gram_ = true;
     Vector beta;
+    move.curvature = &model.h();
     if (!kernel_ridge_.solve(problem_.design, x.form, x.e, model.h(), at.ridge_level(), problem_.settings.intercept,
                              beta, move.shift))
       return move;
