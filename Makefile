@@ -4,6 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 CORE   := pyproject.toml CMakeLists.txt $(shell find src/core -type f)
+PARTS  := $(wildcard tests/parts/*.cpp tests/parts/*.hpp)
 BENCH  := .venv-bench
 PEERS  := $(BENCH)/.installed
 
@@ -25,10 +26,12 @@ lint: $(STAMP)
 build: $(STAMP)
 
 # The editable install points at src/clearning, so only a change of the core or of the metadata rebuilds.
-$(STAMP): $(CORE)
+# It alone carries clearning._parts, through which tests/parts reach the parts of the core.
+$(STAMP): $(CORE) $(PARTS)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet "scikit-build-core>=0.10" "nanobind>=2.4" ninja cmake
-	$(BIN)/python -m pip install --quiet --no-build-isolation --editable ".[plots,test]"
+	$(BIN)/python -m pip install --quiet --no-build-isolation \
+		--config-settings=cmake.define.CLEARNING_PARTS=ON --editable ".[plots,test]"
 	touch $@
 
 # Benchmarks: the peers in an environment of their own; results go to benchmarks/RESULTS.md.
