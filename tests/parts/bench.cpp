@@ -21,8 +21,12 @@ class Bench {
                  {nb::cast<double>(given["l1_ratio"]), copy(nb::cast<In>(given["l1_factor"])),
                   copy(nb::cast<In>(given["lower"])), copy(nb::cast<In>(given["upper"])), std::move(quadratic)},
                  {1e-6, 1000, nb::cast<bool>(given["intercept"]), [] {}}),
-        at_{problem_, problem_.loss,       nb::cast<double>(given["alpha"]),
-            1e-6,     tuning::even_enough, tuning::first_columns},
+        at_{.problem = problem_,
+            .loss = problem_.loss,
+            .alpha = nb::cast<double>(given["alpha"]),
+            .goal = 1e-6,
+            .evenness = tuning::even_enough,
+            .first_columns = tuning::first_columns},
         iterate_(problem_), set_(problem_.p), screening_(problem_), projection_(problem_, screening_) {}
   Bench(const Bench&) = delete;  // its parts know each other
 
