@@ -11,7 +11,7 @@ PEERS  := $(BENCH)/.installed
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint tidy sanitize sanitize-threads build clean bench bench-quick guard
+.PHONY: demo test lint tidy sanitize sanitize-threads build clean bench bench-quick guard fuzz
 
 demo: $(STAMP)
 	$(BIN)/clearning demo
@@ -70,6 +70,13 @@ bench-quick: $(PEERS)
 # Instruction counts of three small workloads against those in benchmarks/guard.json.
 guard: $(STAMP)
 	$(BIN)/python benchmarks/guard.py
+
+# Random problems judged by plain NumPy objectives, in two processes; what breaks is printed small.
+SEED ?= 0
+COUNT ?= 1000000000
+MINUTES ?= 3
+fuzz: $(STAMP)
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python fuzz --seed $(SEED) --count $(COUNT) --minutes $(MINUTES)
 
 $(PEERS): $(CORE) $(wildcard src/clearning/*.py src/clearning/*/*.py) benchmarks/peers.txt
 	test -x $(BENCH)/bin/python || $(PYTHON) -m venv $(BENCH)

@@ -1,15 +1,11 @@
-"""Oracles for the linear problem: plain NumPy, SciPy's optimisers, R's glmnet.
+"""Oracles for the linear problem: plain NumPy and SciPy's optimisers.
 
 P(a, b) = (1/n) Σ w_i φ(y_i (o_i + a + x_i'b)) + α Σ_j p_j [(1−ω)/2 b_j² + ω|b_j|]
 """
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from dataclasses import dataclass, field
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,6 +24,20 @@ def make_data(n: int = 60, p: int = 8, seed: int = 0) -> tuple[Array, Array]:
     y = np.where(signal + 1.5 * rng.standard_normal(n) > 0, 1.0, -1.0)
     y[:2] = 1.0, -1.0
     return X, y
+
+
+def make_sparse_data() -> tuple[Array, Array]:
+    """The same with three of five entries zero."""
+    X, y = make_data(seed=3)
+    return X * (np.random.default_rng(4).uniform(size=X.shape) < 0.4), y
+
+
+def make_weights(n: int) -> Array:
+    return np.random.default_rng(5).uniform(0.2, 3.0, n)
+
+
+def make_offsets(n: int) -> Array:
+    return np.random.default_rng(6).normal(0.0, 0.7, n)
 
 
 @dataclass(frozen=True)
@@ -171,47 +181,3 @@ class Problem:
         worse = self.primal(polished[1:], float(polished[0])) - slack
         best = polished if worse <= self.primal(theta[1:], float(theta[0])) else theta
         return best[1:], float(best[0])
-
-
-@cache
-def glmnet_is_missing() -> str | None:
-    """Why R's glmnet cannot be asked, or None."""
-    if shutil.which("Rscript") is None:
-        return "Rscript is not installed"
-    try:
-        asked = subprocess.run(
-            ["Rscript", "-e", "library(glmnet)"], capture_output=True, text=True, timeout=60
-        )
-    except subprocess.TimeoutExpired:
-        return "R does not answer"
-    return None if asked.returncode == 0 else "R has no package glmnet"
-
-
-def r_vector(values: Any) -> str:
-    return "c(" + ",".join(f"{value:.17g}" for value in np.ravel(values)) + ")"
-
-
-def glmnet_paths(calls: dict[str, dict[str, Any]], folder: Path) -> dict[str, Array]:
-    """Fit each call's path by glmnet; return rows of (intercept, coefficients), one per lambda.
-
-    One R process fits them all, as starting it costs more than the fits.
-    """
-    lines = ["suppressMessages(library(glmnet))", "glmnet.control(fdev=0, devmax=1, mnlam=1)"]
-    for name, call in calls.items():
-        arguments = dict(call)
-        X, y = arguments.pop("X"), arguments.pop("y")
-        design = f"matrix({r_vector(X.T)}, nrow={X.shape[0]})"
-        if arguments.pop("sparse", False):
-            design = f"Matrix({design}, sparse=TRUE)"
-        passed = ", ".join(f"{key}={value}" for key, value in arguments.items())
-        lines += [
-            f"fit <- glmnet({design}, factor({r_vector(y)}), family='binomial', {passed}, "
-            "thresh=1e-15, maxit=1e7)",
-            f"out <- t(as.matrix(coef(fit))); write.table(format(out, digits=17), "
-            f"'{folder / name}.txt', row.names=FALSE, col.names=FALSE, quote=FALSE)",
-        ]
-    script = folder / "paths.R"
-    script.write_text("\n".join(lines))
-    done = subprocess.run(["Rscript", str(script)], capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
-    return {name: np.loadtxt(folder / f"{name}.txt", ndmin=2) for name in calls}

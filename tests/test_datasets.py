@@ -74,9 +74,9 @@ def test_same_seed_same_data():
     ("call", "message"),
     [
         (lambda: make_simulation(3), "number must be 1 or 2"),
-        (lambda: make_simulation(1, n_samples=0), "n_samples must be an integer of at least 1"),
-        (lambda: make_g241d(n_samples=2.5), "n_samples must be an integer of at least 4"),
-        (lambda: make_g241c(n_features=0), "n_features must be an integer of at least 1"),
+        (lambda: make_simulation(1, n_samples=0), r"n_samples=0 must be an integer in \[1, inf\)"),
+        (lambda: make_g241d(n_samples=2.5), r"n_samples=2.5 must be an integer in \[4"),
+        (lambda: make_g241c(n_features=0), r"n_features=0 must be an integer in \[1"),
     ],
 )
 def test_bad_arguments_are_named(call, message):

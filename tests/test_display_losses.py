@@ -67,7 +67,7 @@ def test_from_cooling_leads_from_logistic_to_hinge():
 def test_bad_input_is_named():
     with pytest.raises(ValueError, match="quantity must be one of"):
         LossDisplay.from_losses([Hinge()], quantity="colour")
-    with pytest.raises(ValueError, match=r"rhos must lie in \(0, 1\], got \[2.0\]"):
+    with pytest.raises(ValueError, match=r"rhos must hold numbers in \(0, 1\]; got 2"):
         LossDisplay.from_cooling([2.0])
     with pytest.raises(ValueError, match="axes must hold one Axes for each of the 4 panels, got 1"):
         LossDisplay.from_paper(axes=plt.subplots()[1])

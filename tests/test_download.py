@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import io
 import os
@@ -10,16 +11,16 @@ import threading
 from contextlib import contextmanager
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.io import savemat
 
 from clearning import datasets
-from clearning.datasets import sources, store
+from clearning.datasets import download, sources, store, whole
 from clearning.datasets.download import DownloadError, read_url
 from clearning.datasets.store import DatasetError, Source, cache_folder, checksum, fetch
+from clearning.datasets.whole import whole_file
 
 PLAIN = "1 2 3\n4 5 6\n"
 EXPECTED = {"X": np.array([[1.0, 2.0], [4.0, 5.0]]), "y": np.array([3.0, 6.0])}
@@ -31,7 +32,10 @@ def decode_plain(raw):
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Serves `/plain.txt`; `/cut/` announces more than it sends, `/wrong/` sends another table."""
+    """Serves `/plain.txt`; `/cut/` announces more than it sends, `/wrong/` sends another table.
+
+    The server's `length`, where it has one, is announced in the place of the true one.
+    """
 
     def do_GET(self):
         self.server.requests.append(self.path)
@@ -42,6 +46,7 @@ class Handler(BaseHTTPRequestHandler):
         if self.path.startswith("/garbage"):
             body = "<html>moved</html>"
         announced = len(body) + (1000 if self.path.startswith("/cut") else 0)
+        announced = self.server.length or announced
         self.send_response(200)
         if not self.path.startswith("/nolength"):
             self.send_header("Content-Length", str(announced))
@@ -55,7 +60,7 @@ class Handler(BaseHTTPRequestHandler):
 @pytest.fixture
 def server():
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as running:
-        running.requests = []
+        running.requests, running.length = [], None
         thread = threading.Thread(target=running.serve_forever, args=(0.01,), daemon=True)
         thread.start()
         yield running
@@ -135,24 +140,63 @@ def test_missing_at_the_address(server):
     assert "put plain.txt (or plain.npz) into" in str(caught.value)
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full to write to here")
-def test_full_disk(server):
-    cache_folder().mkdir(parents=True)
-    part = cache_folder() / f"plain.npz.{os.getpid()}.part"
-    part.symlink_to("/dev/full")
-    with pytest.raises(DatasetError, match="could not be written \\(No space left") as caught:
-        fetch(source_at(server))
+def test_full_disk(server, monkeypatch):
+    def full(*args):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as context:
+        context.setattr(whole.os, "fsync", full)
+        with pytest.raises(DatasetError, match="could not be written \\(No space left") as caught:
+            fetch(source_at(server))
     assert_one_sentence(str(caught.value))
     assert_nothing_stored()
     # Once there is room the same call succeeds.
     np.testing.assert_array_equal(fetch(source_at(server))["y"], EXPECTED["y"])
 
 
+def test_link_in_the_way_is_not_followed(tmp_path, monkeypatch):
+    other = tmp_path / "other"
+    other.write_text("mine")
+    names = iter(["taken", "free"])
+    monkeypatch.setattr(whole.secrets, "token_hex", lambda size: next(names))
+    link = tmp_path / "file.taken.part"
+    link.symlink_to(other)
+    with pytest.raises(FileExistsError), whole_file(tmp_path / "file") as file:
+        file.write(b"theirs")
+    assert other.read_text() == "mine"
+    with whole_file(tmp_path / "file") as file:
+        file.write(b"theirs")
+    assert (tmp_path / "file").read_text() == "theirs"
+    assert other.read_text() == "mine"
+
+
+@pytest.mark.parametrize("length", ["abc", "-5", "12, 12", "9" * 5000, "²"])
+def test_length_that_is_none(server, length):
+    server.length = length
+    with pytest.raises(DatasetError, match="which is no length") as caught:
+        fetch(source_at(server))
+    assert_one_sentence(str(caught.value))
+    assert_nothing_stored()
+
+
+def test_announced_length_has_a_limit(server):
+    server.length = str(10**12)
+    with pytest.raises(DatasetError, match="announces 1000000000000 bytes, and the limit is"):
+        fetch(source_at(server))
+
+
+def test_sent_length_has_a_limit(server, monkeypatch):
+    monkeypatch.setattr(download, "MOST_BYTES", 5)
+    with pytest.raises(DatasetError, match="sends more than the limit of 5 bytes"):
+        fetch(source_at(server, "/nolength"))
+    assert_nothing_stored()
+
+
 def test_interrupted_write_leaves_nothing(server, monkeypatch):
     def interrupted(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(store.os, "fsync", interrupted)
+    monkeypatch.setattr(whole.os, "fsync", interrupted)
     with pytest.raises(KeyboardInterrupt):
         fetch(source_at(server))
     assert_nothing_stored()
@@ -203,6 +247,19 @@ def test_usps_format():
     np.testing.assert_array_equal(arrays["y_train"], [6, 5])
     np.testing.assert_array_equal(arrays["X_train"][0], np.float32([-1, -0.631, 0.862]))
     np.testing.assert_array_equal(arrays["X_test"][1], np.float32([0, 0.25, -1]))
+
+
+def test_packed_file_has_a_limit():
+    bomb = gzip.compress(bytes(sources.MOST_BYTES + 1))
+    assert len(bomb) < 100_000
+    with pytest.raises(ValueError, match="unpacks to more than"):
+        sources.decode_usps([bomb, bomb])
+
+
+def test_unclosed_tags_are_looked_at_once():
+    # With a search to the end from each of them this would take hours.
+    page = b"<" * 2_000_000
+    assert sources.decode_colon([page, page])["y"].size == 0
 
 
 def test_colon_format():

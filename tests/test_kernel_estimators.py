@@ -23,6 +23,7 @@ from clearning import (
     KernelCLearningClassifierCV,
     _kernel_cv,
     kernel,
+    kernel_clearning_path,
     kernels,
 )
 from clearning._expansion import Expansion
@@ -385,9 +386,23 @@ def test_one_standard_error_rule_takes_a_larger_penalty(moons):
     assert len(sparse_one.support_) < len(best.support_)
 
 
+def test_an_automatic_grid_is_that_of_the_path(moons):
+    X, y = moons
+    model = KernelCLearningClassifierCV(gammas=(2.0,), alphas=12, cv=2).fit(X, y)
+    path = kernel_clearning_path(kernels.Kernel("rbf", 2.0).gram(X), y, alphas=12)
+    np.testing.assert_allclose(model.path_.alphas, path.alphas, rtol=1e-12)
+
+
+def test_a_kernel_that_overflows_is_told(moons):
+    X, y = moons
+    model = KernelCLearningClassifier(kernel="poly", gamma=1.0, degree=400)
+    with pytest.raises(ValueError, match="Input K contains infinity"):
+        model.fit(1e3 * X, y)
+
+
 def test_a_fold_keeps_contiguous_columns_and_its_landmarks():
     K = np.asfortranarray(np.arange(20.0).reshape(5, 4))
-    fold = Expansion(K, np.eye(4), np.arange(4)).fold(np.array([0, 2, 3]))
+    fold = Expansion(K, np.eye(4), np.arange(4)).rows(np.array([0, 2, 3]))
     assert fold.K.flags.f_contiguous
     np.testing.assert_array_equal(fold.K, K[[0, 2, 3]])
 

@@ -6,16 +6,28 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import sklearn
-from linear_oracles import Problem, glmnet_is_missing, glmnet_paths, make_data, r_vector
+from glmnet_cases import (
+    ALPHAS,
+    CROSS_VALIDATIONS,
+    CV_ALPHAS,
+    FACTORS,
+    FILE,
+    LOWER,
+    PATHS,
+    UPPER,
+    data_of,
+)
+from linear_oracles import Problem, make_data, make_offsets, make_sparse_data, make_weights
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import PredefinedSplit
 from sklearn.utils.fixes import parse_version
 
-from clearning import CLearningClassifier, clearning_path
+from clearning import CLearningClassifier, CLearningClassifierCV, clearning_path
 from clearning.losses import Coherence
 
 LOSSES = ["coherence", "logistic", "huberized_hinge", "squared_hinge"]
 TIGHT = 1e-13
-ALPHAS = np.array([0.2, 0.1, 0.05, 0.02, 0.005])
 
 
 def tight_path(X, y, **options):
@@ -24,103 +36,49 @@ def tight_path(X, y, **options):
 
 # --- R's glmnet -----------------------------------------------------------------------------
 
-FACTORS = np.array([0.0, 2.0, 1.0, 0.5, 1.0, 3.0, 1.0, 1.0])
-LOWER = np.array([-0.1, 0.0, -1.0, -np.inf, -0.05, -1.0, -0.2, 0.0])
-UPPER = np.array([0.2, 0.1, np.inf, 0.1, 0.3, 0.0, 0.05, np.inf])
-
-
-def _weights(n: int) -> np.ndarray:
-    return np.random.default_rng(5).uniform(0.2, 3.0, n)
-
-
-def _offsets(n: int) -> np.ndarray:
-    return np.random.default_rng(6).normal(0.0, 0.7, n)
-
-
-def _sparse_design() -> tuple[np.ndarray, np.ndarray]:
-    X, y = make_data(seed=3)
-    return X * (np.random.default_rng(4).uniform(size=X.shape) < 0.4), y
-
-
-# name -> options of clearning_path; those of glmnet follow from them.
-GLMNET_CASES = {
-    "lasso": {"l1_ratio": 1.0},
-    "elastic_net": {"l1_ratio": 0.5},
-    "ridge": {"l1_ratio": 0.0},
-    "no_intercept": {"l1_ratio": 0.7, "fit_intercept": False},
-    "weights": {"l1_ratio": 0.8, "sample_weight": _weights(60)},
-    "offsets": {"l1_ratio": 0.8, "offset": _offsets(60)},
-    "penalty_factors": {"l1_ratio": 0.8, "penalty_factor": FACTORS},
-    "bounds": {"l1_ratio": 0.3, "bounds": (LOWER, UPPER)},
-    "standardize": {"l1_ratio": 0.8, "standardize": True},
-    "standardize_weights": {"l1_ratio": 1.0, "standardize": True, "sample_weight": _weights(60)},
-    "standardize_bounds": {"l1_ratio": 0.5, "standardize": True, "bounds": (LOWER, UPPER)},
-    "sparse": {"l1_ratio": 1.0, "sparse": True},
-    "sparse_standardize": {
-        "l1_ratio": 0.5,
-        "sparse": True,
-        "standardize": True,
-        "sample_weight": _weights(60),
-    },
-    "everything": {
-        "l1_ratio": 0.6,
-        "sparse": True,
-        "standardize": True,
-        "sample_weight": _weights(60),
-        "offset": _offsets(60),
-        "penalty_factor": FACTORS,
-        "bounds": (LOWER, UPPER),
-    },
-}
-
-
-def _glmnet_call(options: dict) -> dict:
-    X, y = _case_data(options)
-    factor = options.get("penalty_factor", np.ones(X.shape[1]))
-    call = {
-        "X": X,
-        "y": y,
-        "alpha": options["l1_ratio"],
-        # glmnet scales the factors to sum to the number of features.
-        "lambda": r_vector(ALPHAS * factor.mean()),
-        "penalty.factor": r_vector(factor),
-        "intercept": str(options.get("fit_intercept", True)).upper(),
-        "standardize": str(options.get("standardize", False)).upper(),
-        "sparse": options.get("sparse", False),
-    }
-    if "sample_weight" in options:
-        call["weights"] = r_vector(options["sample_weight"])
-    if "offset" in options:
-        call["offset"] = r_vector(options["offset"])
-    if "bounds" in options:
-        lower, upper = (r_vector(side).replace("inf", "Inf") for side in options["bounds"])
-        call |= {"lower.limits": lower, "upper.limits": upper}
-    return call
-
-
-def _case_data(options: dict) -> tuple[np.ndarray, np.ndarray]:
-    X, y = _sparse_design() if options.get("sparse") else make_data(seed=1)
-    return X * np.linspace(0.5, 2.0, X.shape[1]), y
-
 
 @pytest.fixture(scope="module")
-def glmnet(tmp_path_factory):
-    reason = glmnet_is_missing()
-    if reason:
-        pytest.skip(f"no oracle: {reason}")
-    calls = {name: _glmnet_call(options) for name, options in GLMNET_CASES.items()}
-    return glmnet_paths(calls, tmp_path_factory.mktemp("glmnet"))
+def glmnet():
+    with np.load(FILE) as kept:
+        return dict(kept)
 
 
-@pytest.mark.parametrize("name", GLMNET_CASES)
+@pytest.mark.parametrize("name", PATHS)
 def test_logistic_path_agrees_with_glmnet(glmnet, name):
-    options = dict(GLMNET_CASES[name])
-    X, y = _case_data(options)
-    design = sp.csc_array(X) if options.pop("sparse", False) else X
+    X, y, options = data_of(PATHS[name], glmnet)
+    design = sp.csc_array(X) if "sparse" in PATHS[name] else X
     path = tight_path(design, y, loss="logistic", **options)
     assert path.converged.all()
-    np.testing.assert_allclose(path.intercepts, glmnet[name][:, 0], atol=1e-6)
-    np.testing.assert_allclose(path.coefs, glmnet[name][:, 1:], atol=1e-6)
+    expected = glmnet[f"path_{name}"]
+    np.testing.assert_allclose(path.intercepts, expected[:, 0], atol=1e-6)
+    np.testing.assert_allclose(path.coefs, expected[:, 1:], atol=1e-6)
+
+
+@pytest.mark.parametrize("name", CROSS_VALIDATIONS)
+def test_cross_validation_agrees_with_glmnet(glmnet, name):
+    X, y, options = data_of(CROSS_VALIDATIONS[name], glmnet)
+    design = sp.csc_array(X) if "sparse" in CROSS_VALIDATIONS[name] else X
+    given = {key: options.pop(key) for key in ("sample_weight", "offset") if key in options}
+    model = CLearningClassifierCV(
+        loss="logistic",
+        alphas=CV_ALPHAS,
+        l1_ratios=[options.pop("l1_ratio")],
+        cv=PredefinedSplit(glmnet["folds"]),
+        tol=1e-10,
+        **options,
+    )
+    chosen = {
+        selection: clone(model).set_params(selection=selection).fit(design, y, **given)
+        for selection in ("best", "one_se")
+    }
+    # glmnet scales the factors to sum to the number of features, and its deviance is twice
+    # the log-loss.
+    choice = glmnet[f"choice_{name}"][0] / np.mean(options.get("penalty_factor", 1.0))
+    np.testing.assert_allclose([fitted.alpha_ for fitted in chosen.values()], choice, rtol=1e-12)
+    results = chosen["best"].cv_results_
+    curve = np.column_stack([-results["mean_test_score"], results["sem_test_score"]])
+    # glmnet keeps probabilities away from 0 and 1 by 1e-5.
+    np.testing.assert_allclose(2 * curve, glmnet[f"curve_{name}"], rtol=0, atol=2e-5)
 
 
 # --- scikit-learn ---------------------------------------------------------------------------
@@ -149,7 +107,7 @@ def test_logistic_agrees_with_scikit_learn(l1_ratio, fit_intercept):
 
 def test_weighted_ridge_agrees_with_scikit_learn():
     X, y = make_data(seed=2)
-    weight = _weights(len(y))
+    weight = make_weights(len(y))
     alpha = 0.03
     ours = CLearningClassifier(
         loss="logistic", alpha=alpha, l1_ratio=0.0, tol=TIGHT, class_weight={-1: 1.0, 1: 2.5}
@@ -179,7 +137,7 @@ def test_coherence_without_margin_is_logistic_at_a_temperature(rho):
 
 VARIATIONS = {
     "plain": {},
-    "weights_offsets": {"sample_weight": _weights(60), "offset": _offsets(60)},
+    "weights_offsets": {"sample_weight": make_weights(60), "offset": make_offsets(60)},
     "factors": {"penalty_factor": FACTORS},
     "bounds": {"bounds": (LOWER, UPPER), "fit_intercept": False},
 }
@@ -266,7 +224,7 @@ LAYOUTS = {
 @pytest.mark.parametrize("standardize", [False, True])
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_every_layout_gives_the_same_fit(layout, standardize, tmp_path):
-    X, y = _sparse_design()
+    X, y = make_sparse_data()
     expected = reference_fit(X, y, standardize=standardize)
     design = LAYOUTS[layout](X, tmp_path)
     fit = reference_fit(design, y, standardize=standardize)
@@ -276,7 +234,7 @@ def test_every_layout_gives_the_same_fit(layout, standardize, tmp_path):
 
 @pytest.mark.parametrize("kind", [np.asfortranarray, np.ascontiguousarray, sp.csc_array])
 def test_single_precision(kind):
-    X, y = _sparse_design()
+    X, y = make_sparse_data()
     expected = reference_fit(X.astype(np.float32).astype(np.float64), y)
     fit = CLearningClassifier(alpha=0.05).fit(kind(X.astype(np.float32)), y)
     np.testing.assert_allclose(fit.coef_, expected.coef_, atol=2e-3)
@@ -284,7 +242,7 @@ def test_single_precision(kind):
 
 
 def test_unsorted_and_duplicate_sparse_entries():
-    X, y = _sparse_design()
+    X, y = make_sparse_data()
     rows, columns = np.nonzero(X)
     order = np.random.default_rng(0).permutation(len(rows))
     half = X[rows, columns][order] / 2
@@ -354,7 +312,7 @@ def test_zero_weights_are_absent_samples():
 
 def test_scale_of_the_weights_does_not_matter():
     X, y = make_data()
-    weight = _weights(len(y))
+    weight = make_weights(len(y))
     once = CLearningClassifier(tol=TIGHT).fit(X, y, sample_weight=weight)
     large = CLearningClassifier(tol=TIGHT).fit(X, y, sample_weight=1e6 * weight)
     np.testing.assert_allclose(once.coef_, large.coef_, atol=1e-8)
@@ -388,7 +346,7 @@ def test_one_sample_in_a_class():
 def test_inputs_are_left_alone():
     X, y = make_data()
     X = np.asfortranarray(X)
-    weight, offset = _weights(len(y)), _offsets(len(y))
+    weight, offset = make_weights(len(y)), make_offsets(len(y))
     before = [array.copy() for array in (X, y, weight, offset)]
     CLearningClassifier(standardize=True).fit(X, y, sample_weight=weight, offset=offset)
     for array, original in zip((X, y, weight, offset), before):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import subprocess
 import sys
 import textwrap
 import time
+import weakref
 
 import numpy as np
 import pytest
@@ -19,6 +21,9 @@ from sklearn.metrics import get_scorer, make_scorer, roc_auc_score
 from sklearn.model_selection import GroupKFold, KFold, LeaveOneOut, StratifiedKFold, cross_val_score
 
 from clearning import CLearningClassifier, CLearningClassifierCV
+from clearning._problem import Problem
+from clearning._search_folds import FoldPart
+from clearning.path import linear_problem
 
 ALPHAS = np.geomspace(0.3, 0.003, 6)
 
@@ -299,6 +304,36 @@ def test_agrees_with_scikit_learns_choice_of_logistic_penalty(data):
     assert model.alpha_ == ALPHAS[int(np.argmax(expected))]
 
 
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_folds_design_is_made_once_for_all_combinations(data, monkeypatch, n_jobs):
+    made, rows = [], Problem.rows
+
+    def counted(self, index):
+        made.append(len(index))
+        return rows(self, index)
+
+    monkeypatch.setattr(Problem, "rows", counted)
+    grids = {"l1_ratios": (0.5, 1.0), "rhos": (0.5, 1.0)}
+    CLearningClassifierCV(alphas=3, cv=3, standardize=True, n_jobs=n_jobs, **grids).fit(*data)
+    assert len(made) == 3
+
+
+def test_a_folds_part_is_let_go_after_its_last_job(data):
+    X, y = data
+    whole = linear_problem(
+        X, y, fit_intercept=True, standardize=False, penalty_factor=None, bounds=None
+    )
+    part = FoldPart(whole, (np.arange(60), np.arange(60, 100)), n_jobs=2)
+    with part as first:
+        pass
+    with part as second:
+        assert second is first
+    alive = weakref.ref(first)
+    del first, second
+    gc.collect()
+    assert alive() is None
+
+
 def test_progress_counts_combinations_times_folds(data, monkeypatch):
     seen = []
 
@@ -307,7 +342,7 @@ def test_progress_counts_combinations_times_folds(data, monkeypatch):
             seen.append((total, label))
             yield item
 
-    monkeypatch.setattr("clearning._cv.progress", spy)
+    monkeypatch.setattr("clearning._search.progress", spy)
     CLearningClassifierCV(alphas=3, l1_ratios=(0.5, 1.0), rhos=(0.5, 1.0), cv=3).fit(*data)
     assert seen == [(12, "cross-validation")] * 12
 

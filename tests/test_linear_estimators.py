@@ -192,6 +192,14 @@ def test_no_probabilities_without_a_link(model, loss):
             getattr(model, method)
 
 
+@pytest.mark.parametrize("model", BOTH, ids=lambda model: type(model).__name__)
+def test_an_unknown_loss_is_told_by_fit_alone(model, data):
+    model = clone(model).set_params(loss="x")
+    assert not hasattr(model, "predict_proba")
+    with pytest.raises(ValueError, match=r"'loss' parameter .*Got 'x'"):
+        model.fit(*data)
+
+
 def test_offset_shifts_the_score(data):
     X, y = data
     offset = np.linspace(-1.0, 1.0, len(y))
@@ -231,10 +239,26 @@ def test_warm_start_begins_at_the_solution_before(data):
     model = CLearningClassifier(warm_start=True, tol=1e-9).fit(X, y)
     cold, coef = model.n_iter_, model.coef_.copy()
     model.fit(X, y)
-    assert model.n_iter_ <= cold
+    assert model.n_iter_ < cold
     np.testing.assert_allclose(model.coef_, coef, atol=1e-5)
     model.fit(X[:, :2], y)
     assert model.coef_.shape == (1, 2)
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("standardize", [False, True])
+def test_warm_start_of_a_ridge_with_more_features_than_samples(convert, standardize):
+    rng = np.random.default_rng(5)
+    X, y = convert(rng.normal(size=(40, 120)) + 1.0), rng.integers(0, 2, 40)
+    options = {"l1_ratio": 0.0, "rho": 0.05, "tol": 1e-8, "standardize": standardize}
+    cold = CLearningClassifier(alpha=0.011, **options).fit(X, y)
+    warm = CLearningClassifier(alpha=0.01, warm_start=True, **options).fit(X, y)
+    warm.set_params(alpha=0.011).fit(X, y)
+    assert warm.n_iter_ < cold.n_iter_
+    np.testing.assert_allclose(warm.coef_, cold.coef_, atol=1e-5)
+    first = warm.set_params(alpha=0.01).fit(X, y).n_iter_
+    again = warm.fit(X, y).n_iter_
+    assert again <= 1 < first
 
 
 def test_not_fitted(data):

@@ -126,6 +126,8 @@ def check_family(rho, u, z):
         assert_exact(loss.gradient(z), -scale * s)
         assert_exact(loss.hessian(z), scale * s * s_minus / mpf(rho))
         assert_exact(loss.inverse_link(z), inverse_link(rho, u, z))
+        for probability, side in zip(loss.probabilities(z), (-z, z)):
+            assert_exact(probability, inverse_link(rho, u, side))
         assert_exact(loss.w1(z), s)
         assert_exact(loss.w2(z), sigmoid((mpf(u) + mpf(z)) / mpf(rho)))
         assert loss.weights(z) == (loss.w1(z), loss.w2(z))
@@ -301,27 +303,27 @@ def test_arguments_are_not_changed():
 @pytest.mark.parametrize("make", [Coherence, CLoss, MajorizationLoss])
 @pytest.mark.parametrize("bad", [0, -1.0, np.nan, np.inf, "1", None, True])
 def test_bad_rho_is_named(make, bad):
-    with pytest.raises(ValueError, match=r"rho must be a finite number > 0, got "):
+    with pytest.raises(ValueError, match=r"rho=.* must be a number in \(0, inf\)\."):
         make(rho=bad)
 
 
 @pytest.mark.parametrize(
     ("make", "bad", "allowed"),
     [
-        (Coherence, -1e-9, ">= 0"),
-        (MajorizationLoss, np.nan, ">= 0"),
-        (CLoss, 0.0, "> 0"),
-        (CLoss, -1.0, "> 0"),
-        (CLoss, np.nan, "> 0"),
+        (Coherence, -1e-9, r"\[0, inf\)"),
+        (MajorizationLoss, np.nan, r"\[0, inf\)"),
+        (CLoss, 0.0, r"\(0, inf\)"),
+        (CLoss, -1.0, r"\(0, inf\)"),
+        (CLoss, np.nan, r"\(0, inf\)"),
     ],
 )
 def test_bad_u_is_named(make, bad, allowed):
-    with pytest.raises(ValueError, match=f"u must be a finite number {allowed}, got "):
+    with pytest.raises(ValueError, match=f"u=.* must be a number in {allowed}"):
         make(u=bad)
 
 
 def test_bad_arguments_are_named():
-    with pytest.raises(ValueError, match=r"delta must be a finite number > 0, got -2"):
+    with pytest.raises(ValueError, match=r"delta=-2 must be a number in \(0, inf\)"):
         HuberizedHinge(-2)
     with pytest.raises(ValueError, match=r"z must be real numbers, got nan"):
         CLoss().value([0.0, np.nan])
@@ -358,6 +360,23 @@ def test_losses_pickle_compare_and_do_not_change(loss):
 def test_examples_in_the_docstrings():
     assert doctest.testmod(losses).attempted > 0
     assert doctest.testmod(losses).failed == 0
+
+
+@pytest.mark.parametrize("loss", [CLoss(), CLoss(1e-3, 2.0), Coherence(0.2, 0.0), Exponential()])
+def test_probabilities_are_the_inverse_link_of_either_side(loss):
+    scores = np.array([[-700.0, -3.0, -1e-9, 0.0], [1e-9, 0.5, 40.0, 1e5]])
+    both = loss.probabilities(scores)
+    assert both.shape == (2, 4, 2)
+    for f, (negative, positive) in zip(scores.ravel(), both.reshape(-1, 2)):
+        assert positive == loss.inverse_link(f)
+        assert negative == loss.inverse_link(-f)
+    np.testing.assert_allclose(both.sum(axis=-1), 1.0, rtol=1e-15)
+    assert loss.probabilities(scores.astype(np.float32)).dtype == np.float32
+
+
+def test_losses_without_a_link_have_no_probabilities():
+    with pytest.raises(AttributeError, match="CalibratedMarginClassifier"):
+        Hinge().probabilities([0.0])
 
 
 def test_losses_import_without_matplotlib_or_pandas():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import json
 import os
 from dataclasses import replace
@@ -12,7 +13,7 @@ import pytest
 from sklearn.metrics import log_loss
 from sklearn.svm import SVC
 
-from clearning.datasets import make_g241c, make_simulation
+from clearning.datasets import make_g241c, make_simulation, whole
 from clearning.experiments import command, paper, reproduce, sets, svm_probabilities
 from clearning.experiments.document import (
     Document,
@@ -65,6 +66,17 @@ def count_and_fail_once(folder, number):
     return number
 
 
+@pytest.mark.parametrize("text", ['{"square": 1', "", "\xff"])
+def test_damaged_result_is_made_again(tmp_path, text):
+    store = ResultStore(tmp_path)
+    tasks = [Task(f"square/{number}", square, (number,)) for number in (2, 3)]
+    expected = run(tasks, store, jobs=1)
+    store.path("square/3").write_bytes(text.encode("latin-1"))
+    with pytest.warns(UserWarning, match=r"square--3\.json is damaged .* done again\."):
+        assert run(tasks, store, jobs=1) == expected
+    assert store.read("square/3") == {"square": 9}
+
+
 def test_run_returns_every_outcome(tmp_path):
     tasks = [Task(f"a/{k}", square, (k,)) for k in range(5)]
     outcomes = run(tasks, ResultStore(tmp_path), jobs=1)
@@ -86,13 +98,13 @@ def test_interrupted_run_resumes_and_repeats_nothing(tmp_path):
     assert sorted(done) == ["0", "1", "2", "2", "3"]
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full to write to here")
-def test_full_disk_leaves_no_half_result(tmp_path):
-    store = ResultStore(tmp_path)
-    part = tmp_path / f"key.json.{os.getpid()}.part"
-    part.symlink_to("/dev/full")
+def test_full_disk_leaves_no_half_result(tmp_path, monkeypatch):
+    def full(*args):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(whole.os, "fsync", full)
     with pytest.raises(OSError, match="No space left"):
-        store.write("key", 1)
+        ResultStore(tmp_path).write("key", 1)
     assert not list(tmp_path.iterdir())
 
 
@@ -175,6 +187,28 @@ def small_replication(seed=0):
     rows = np.arange(120)
     draws = make_folds(y[:60], TINY, np.random.default_rng(0))
     return Replication(replace(TINY, tol=1e-8), design, y, eta, rows[:60], rows[60:], draws)
+
+
+def test_an_unfinished_svm_is_fitted_again_and_the_path_stays_as_it_was(monkeypatch):
+    monkeypatch.setattr(svm_probabilities, "MAX_STEPS", 2)
+    drawn, fitted = small_replication(), []
+
+    def fit(self, rows, y, **options):
+        fitted.append(original(self, rows, y, **options))
+        return fitted[-1]
+
+    original = KernelDesign.fit
+    monkeypatch.setattr(KernelDesign, "fit", fit)
+    path = svm_probabilities._fit(drawn, drawn.train, np.geomspace(1.0, 1e-3, 4))
+    first, *alone = fitted
+    stalled = np.flatnonzero(~first.converged)
+    assert len(alone) == len(stalled) > 0
+    assert path is not first
+    np.testing.assert_array_equal(first.sparse_coefs.toarray(), first.coefs)
+    np.testing.assert_array_equal(path.sparse_coefs.toarray(), path.coefs)
+    for i, point in zip(stalled, alone):
+        for name in ("coefs", "intercepts", "objectives", "dual_gaps", "n_iters", "converged"):
+            np.testing.assert_array_equal(getattr(path, name)[i], getattr(point, name)[0])
 
 
 def test_weighted_svms_against_libsvm():

@@ -20,6 +20,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from clearning import CLearningClassifier, KernelCLearningClassifier, WeightedMarginClassifier
 from clearning.metrics import generalized_kl
+from clearning.path import solve_path
 
 
 @parametrize_with_checks(
@@ -113,17 +114,15 @@ def test_own_kernel_solver_agrees_with_libsvm():
 def test_neighbours_starts_save_work_and_change_nothing(problem, estimator, monkeypatch):
     X, y = problem
     iterations = []
-    solve = type(estimator)._path
 
     def run(warm):
-        def counted(self, *args, coef_init=None, intercept_init=None, **options):
-            start = {"coef_init": coef_init, "intercept_init": intercept_init} if warm else {}
-            path = solve(self, *args, **options, **start)
+        def counted(*problem, start):
+            path = solve_path(*problem, start=start if warm else None)
             iterations[-1] += int(path.n_iters.sum())
             return path
 
         iterations.append(0)
-        monkeypatch.setattr(type(estimator), "_path", counted)
+        monkeypatch.setattr("clearning.calibration._weighted.solve_path", counted)
         return WeightedMarginClassifier(estimator, n_weights=30).fit(X, y)
 
     warm, cold = run(True), run(False)

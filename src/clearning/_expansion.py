@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
+from sklearn.utils import assert_all_finite, check_random_state
 
+from clearning import _core
+from clearning._designs import Array, Indices
 from clearning.kernels import Kernel, check_kernel_matrix
 from clearning.landmarks import select_landmarks
 
@@ -26,34 +29,63 @@ class Expansion:
         The samples that the functions are centred at.
     """
 
-    K: NDArray
-    penalty_kernel: NDArray | None
-    centres: NDArray[np.intp]
+    K: NDArray[Any]
+    penalty_kernel: NDArray[Any] | None
+    centres: Indices
 
-    def fold(self, train: NDArray[np.intp]) -> Expansion:
+    @property
+    def n_columns(self) -> int:
+        """The number of functions."""
+        return self.K.shape[1]
+
+    @property
+    def auto_min_ratio(self) -> float:
+        """How far an automatic grid of penalties falls."""
+        return 1e-3
+
+    def rows(self, index: Indices) -> Expansion:
         """Return the expansion of some of the samples; landmarks stay the same."""
         if self.penalty_kernel is None:
-            return Expansion(self.K[np.ix_(train, train)], None, self.centres[train])
+            return Expansion(self.K[np.ix_(index, index)], None, self.centres[index])
         # Taken from the transpose, the slice has contiguous columns, as the solver wants it.
-        return Expansion(self.K.T.take(train, axis=1).T, self.penalty_kernel, self.centres)
+        return Expansion(self.K.T.take(index, axis=1).T, self.penalty_kernel, self.centres)
 
-    def held_out(self, train: NDArray[np.intp], test: NDArray[np.intp]) -> NDArray:
-        """Return the kernel matrix between other samples and the centres of a fold."""
+    def held_out(self, train: Indices, test: Indices) -> NDArray[Any]:
+        """Return the kernel matrix between other samples and the centres of ``rows(train)``."""
         return self.K[np.ix_(test, train)] if self.penalty_kernel is None else self.K[test]
 
+    def scores(self, coef: Array) -> Array:
+        """Return the sums of the functions with these coefficients, at the samples."""
+        return self.K @ coef
 
-def expand(kernel: Kernel, X, n_landmarks: int | None, random_state) -> Expansion:
+    def scales(self, shares: Array) -> Array:
+        """Return ones: kernel functions are never standardised."""
+        return np.ones(self.n_columns)
+
+    def solve(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Ask the compiled core, which reads both matrices by columns."""
+        if self.penalty_kernel is not None:
+            penalty = np.asfortranarray(self.penalty_kernel, dtype=self.K.dtype)
+            return _core.solve_kernel(np.asfortranarray(self.K), penalty, request)
+        # A symmetric matrix is its own transpose, so no copy is needed in either memory order.
+        K = self.K.T if self.K.flags.c_contiguous else np.asfortranarray(self.K)
+        return _core.solve_kernel(K, K, request)
+
+
+def expand(kernel: Kernel, X: Any, n_landmarks: int | None, random_state: Any) -> Expansion:
     """Return the expansion in all samples, or in landmarks where their number is given."""
     if n_landmarks is None:
         K = _checked(kernel, kernel.gram(X))
         return Expansion(K, None, np.arange(X.shape[0]))
     centres = select_landmarks(kernel, X, n_landmarks, check_random_state(random_state))
     K = kernel.columns(X, centres)
+    assert_all_finite(K, input_name="K")
     return Expansion(K, _checked(kernel, K[centres]), centres)
 
 
-def _checked(kernel: Kernel, K: NDArray) -> NDArray:
+def _checked(kernel: Kernel, K: NDArray[Any]) -> NDArray[Any]:
     """Refuse a matrix that no positive semidefinite kernel can have made."""
+    assert_all_finite(K, input_name="K")
     if kernel.surely_psd:
         return K
     name = "X" if kernel.precomputed else f"The matrix of kernel={kernel.name!r}"

@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from clearning._base import MarginClassifierMixin, Target, check_offset, check_target
 from clearning._expansion import Expansion
+from clearning._margin import MarginClassifierMixin
+from clearning._problem import Penalty, Problem, Target, check_offset, check_target
+from clearning._sklearn import Interval, StrOptions
 from clearning.kernels import GAMMA_RULES, KERNELS, Kernel, kernel_width
-from clearning.losses import Loss
-from clearning.path import RegularizationPath, kernel_clearning_path
+from clearning.path import RegularizationPath
 
 KERNEL_CONSTRAINTS: dict[str, list[Any]] = {
     "kernel": [StrOptions(set(KERNELS)), callable],
@@ -63,7 +63,9 @@ class BaseKernelClassifier(MarginClassifierMixin, BaseEstimator):
     max_iter: int
     support_vectors_: Any
 
-    def _check(self, X, y, sample_weight, offset) -> tuple[Any, NDArray[Any], Target, Any]:
+    def _check(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None, offset: ArrayLike | None
+    ) -> tuple[Any, NDArray[Any], Target, NDArray[np.float64] | None]:
         """Check everything that is given to fit; return X, y, the target and the weights."""
         X, y = self._validate(X, y)
         target = check_target(
@@ -74,18 +76,21 @@ class BaseKernelClassifier(MarginClassifierMixin, BaseEstimator):
                 "X must be a square kernel matrix with kernel='precomputed', got shape "
                 f"{X.shape}: X.shape[0] should be equal to X.shape[1]."
             )
+        weight = None
         if sample_weight is not None:
-            sample_weight = np.broadcast_to(np.asarray(sample_weight, dtype=float), len(y))
-        return X, y, target, sample_weight
+            weight = np.broadcast_to(np.asarray(sample_weight, dtype=float), len(y))
+        return X, y, target, weight
 
-    def _training_set(self, X, target: Target, sample_weight) -> TrainingSet:
+    def _training_set(
+        self, X: Any, target: Target, sample_weight: NDArray[np.float64] | None
+    ) -> TrainingSet:
         """Leave out samples of no weight."""
         n_samples = X.shape[0]
         rows = np.arange(n_samples)
         if target.weight is not None and not target.weight.all():
             rows = np.flatnonzero(target.weight)
             X = X[np.ix_(rows, rows)] if self.kernel == "precomputed" else X[rows]
-            target = target_rows(target, rows)
+            target = target.rows(rows)
         if self.n_landmarks is not None and self.n_landmarks > len(rows):
             raise ValueError(
                 f"n_landmarks must lie between 1 and the number of samples ({len(rows)}), "
@@ -94,7 +99,7 @@ class BaseKernelClassifier(MarginClassifierMixin, BaseEstimator):
         weight = None if sample_weight is None else sample_weight[rows]
         return TrainingSet(X, target, weight, rows, n_samples)
 
-    def _validate(self, X, y="no_validation", reset=True):
+    def _validate(self, X: Any, y: Any = "no_validation", reset: bool = True) -> Any:
         precomputed = self.kernel == "precomputed"
         return validate_data(
             self,
@@ -105,7 +110,7 @@ class BaseKernelClassifier(MarginClassifierMixin, BaseEstimator):
             reset=reset,
         )
 
-    def _resolve_kernel(self, training: TrainingSet, gamma) -> Kernel:
+    def _resolve_kernel(self, training: TrainingSet, gamma: float | str) -> Kernel:
         if self.kernel in WITH_GAMMA:
             gamma = kernel_width(gamma, training.X, training.target.signs, training.sample_weight)
         else:
@@ -114,22 +119,8 @@ class BaseKernelClassifier(MarginClassifierMixin, BaseEstimator):
             self.kernel, gamma, self.degree, self.coef0, self.kernel_params or {}, self.dtype
         )
 
-    def _path(
-        self, expansion: Expansion, target: Target, loss: Loss, **options: Any
-    ) -> RegularizationPath:
-        """Run the path solver on an expansion."""
-        return kernel_clearning_path(
-            expansion.K,
-            target.signs,
-            penalty_kernel=expansion.penalty_kernel,
-            loss=loss,
-            sample_weight=target.weight,
-            offset=target.offset,
-            fit_intercept=self.fit_intercept,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            **options,
-        )
+    def _problem(self, expansion: Expansion, target: Target) -> Problem:
+        return Problem(expansion, target, Penalty(), self.fit_intercept)
 
     def _take(
         self,
@@ -203,14 +194,3 @@ class BaseKernelClassifier(MarginClassifierMixin, BaseEstimator):
         tags.input_tags.pairwise = self.kernel == "precomputed"
         tags.input_tags.sparse = self.kernel != "precomputed" and not callable(self.kernel)
         return tags
-
-
-def target_rows(target: Target, rows: NDArray[np.intp]) -> Target:
-    """Return the target of some of the samples."""
-
-    def take(values):
-        return None if values is None else values[rows]
-
-    return replace(
-        target, signs=target.signs[rows], weight=take(target.weight), offset=take(target.offset)
-    )

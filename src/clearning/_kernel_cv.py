@@ -2,35 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
-from numbers import Integral, Real
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, ClassVar, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import _fit_context
-from sklearn.metrics import get_scorer_names
-from sklearn.utils import _safe_indexing
-from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.metadata_routing import _raise_for_params
+from numpy.typing import ArrayLike
+from sklearn.utils import assert_all_finite
 
-from clearning import _cv
-from clearning._base import COMMON_CONSTRAINTS, Target, check_values
 from clearning._expansion import Expansion, expand
 from clearning._kernel_base import (
     KERNEL_CONSTRAINTS,
     WITH_GAMMA,
     BaseKernelClassifier,
     TrainingSet,
-    target_rows,
 )
-from clearning._routing import SearchRoutingMixin
+from clearning._margin import COMMON_CONSTRAINTS
+from clearning._ranges import POSITIVE
+from clearning._search_classifier import SEARCH_CONSTRAINTS, SearchMixin
+from clearning._search_folds import Fold, make_folds
+from clearning._sklearn import fit_context, raise_for_params, safe_indexing
 from clearning.kernels import GAMMA_RULES, Kernel, negative_distance_matrix
 from clearning.losses import Loss
 
 
-class KernelCLearningClassifierCV(SearchRoutingMixin, BaseKernelClassifier):
+class KernelCLearningClassifierCV(SearchMixin, BaseKernelClassifier):
     """Kernel C-learning with penalty, width, temperature and margin chosen by cross-validation.
 
     One kernel matrix per width is computed on all samples; folds are slices of it. Each fold runs
@@ -62,7 +57,7 @@ class KernelCLearningClassifierCV(SearchRoutingMixin, BaseKernelClassifier):
         Number of penalties on the path, from the smallest with all coefficients zero down a
         logarithmic grid; or the penalties themselves.
     alpha_min_ratio : float or "auto", default="auto"
-        Smallest penalty as a share of the largest; "auto" is 0.0001.
+        Smallest penalty as a share of the largest; "auto" is 0.001.
     l1_ratios : array-like of float, default=(0.5,)
         Shares of the ℓ₁ penalty to try.
     rhos : array-like of float, default=(1.0,)
@@ -151,46 +146,37 @@ class KernelCLearningClassifierCV(SearchRoutingMixin, BaseKernelClassifier):
         **COMMON_CONSTRAINTS,
         **{name: allowed for name, allowed in KERNEL_CONSTRAINTS.items() if name != "gamma"},
         "gammas": ["array-like"],
-        "alphas": [Interval(Integral, 1, None, closed="left"), "array-like"],
-        "alpha_min_ratio": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="neither")],
-        "l1_ratios": ["array-like"],
-        "rhos": ["array-like"],
-        "us": ["array-like"],
-        "cv": ["cv_object"],
-        "scoring": [StrOptions(set(get_scorer_names())), callable, None],
-        "selection": [StrOptions({"best", "one_se"})],
-        "calibrate": ["boolean"],
-        "n_jobs": [Integral, None],
+        **SEARCH_CONSTRAINTS,
     }
 
     def __init__(
         self,
         *,
-        kernel="rbf",
-        gammas=("median",),
-        degree=3,
-        coef0=0.0,
-        kernel_params=None,
-        n_landmarks=None,
-        loss="coherence",
-        alphas=100,
-        alpha_min_ratio="auto",
-        l1_ratios=(0.5,),
-        rhos=(1.0,),
-        us=(1.0,),
-        delta=2.0,
-        cv=5,
-        scoring=None,
-        selection="best",
-        calibrate=False,
-        fit_intercept=True,
-        class_weight=None,
-        dtype="float64",
-        tol=1e-6,
-        max_iter=10_000,
-        random_state=0,
-        n_jobs=None,
-    ):
+        kernel: str | Callable[..., float] = "rbf",
+        gammas: Sequence[float | str] = ("median",),
+        degree: float = 3,
+        coef0: float = 0.0,
+        kernel_params: dict[str, Any] | None = None,
+        n_landmarks: int | None = None,
+        loss: str | Loss = "coherence",
+        alphas: int | ArrayLike = 100,
+        alpha_min_ratio: float | str = "auto",
+        l1_ratios: ArrayLike = (0.5,),
+        rhos: ArrayLike = (1.0,),
+        us: ArrayLike = (1.0,),
+        delta: float = 2.0,
+        cv: Any = 5,
+        scoring: Any = None,
+        selection: str = "best",
+        calibrate: bool = False,
+        fit_intercept: bool = True,
+        class_weight: dict[Any, float] | str | None = None,
+        dtype: str = "float64",
+        tol: float = 1e-6,
+        max_iter: int = 10_000,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
         self.kernel = kernel
         self.gammas = gammas
         self.degree = degree
@@ -216,7 +202,7 @@ class KernelCLearningClassifierCV(SearchRoutingMixin, BaseKernelClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(
         self,
         X: Any,
@@ -246,85 +232,45 @@ class KernelCLearningClassifierCV(SearchRoutingMixin, BaseKernelClassifier):
         self : KernelCLearningClassifierCV
             The fitted classifier.
         """
-        _raise_for_params(params, self, "fit")
+        raise_for_params(params, self, "fit")
         gammas = self._check_gammas()
-        X, y, target, sample_weight = self._check(X, y, sample_weight, offset)
-        split_params, score_params = self._route(sample_weight, params)
-        folds = _cv.make_folds(self.cv, X, y, target, split_params)
-        training = self._training_set(X, target, sample_weight)
-        kernels = [self._resolve_kernel(training, gamma) for gamma in gammas]
-        self._search(
-            training,
-            kernels,
+        X, y, target, weight = self._check(X, y, sample_weight, offset)
+        split_params, score_params = self._route(weight, params)
+        folds = make_folds(self.cv, X, y, target, split_params)
+        training = self._training_set(X, target, weight)
+        plan = self._plan(
+            training.X,
+            training.target,
             [_restricted(fold, training) for fold in folds],
-            {name: _safe_indexing(value, training.rows) for name, value in score_params.items()},
+            training.sample_weight,
+            {name: safe_indexing(value, training.rows) for name, value in score_params.items()},
         )
+        kernels = [self._resolve_kernel(training, gamma) for gamma in gammas]
+        found = plan.over(
+            ({"gamma": kernel.gamma}, self._problem(expansion, training.target))
+            for kernel, expansion in zip(kernels, self._expansions(training, kernels))
+        )
+        self._adopt(found)
+        kernel = kernels[found.problem_index]
+        if found.problem is None:
+            expansion = expand(kernel, training.X, self.n_landmarks, self.random_state)
+        else:
+            expansion = cast(Expansion, found.problem.design)
+        problem = self._problem(expansion, training.target)
+        self.path_ = found.candidate.solve(problem, plan.settings)
+        self._take(training, kernel, expansion, self.path_, found.alpha_index)
         return self
 
     def _check_gammas(self) -> list[Any]:
         for gamma in self.gammas:
-            rule = isinstance(gamma, str) and gamma in GAMMA_RULES
-            number = isinstance(gamma, Real) and not isinstance(gamma, bool)
-            if not rule and not (number and 0 < gamma < np.inf):
+            if gamma not in POSITIVE and not (isinstance(gamma, str) and gamma in GAMMA_RULES):
                 raise ValueError(
-                    f"gammas must hold numbers in (0, inf) or rules among {GAMMA_RULES}; "
+                    f"gammas must hold numbers in {POSITIVE} or rules among {GAMMA_RULES}; "
                     f"got {gamma!r}."
                 )
         if len(self.gammas) == 0:
             raise ValueError(f"gammas must hold at least one width; got {self.gammas!r}.")
         return list(self.gammas) if self.kernel in WITH_GAMMA else list(self.gammas)[:1]
-
-    def _search(
-        self,
-        training: TrainingSet,
-        kernels: list[Kernel],
-        folds: list[_cv.Fold],
-        score_params: dict[str, Any],
-    ) -> None:
-        """Run all widths' candidates on all folds, choose, and refit."""
-        candidates: list[_cv.Candidate] = []
-        calibrators: list[Any] = []
-        scores, widths = [], []
-        calibration = None
-        if self.calibrate:
-            calibration = _cv.make_calibration(folds, training.target, training.sample_weight)
-        for kernel, expansion in zip(kernels, self._expansions(training, kernels)):
-            of_width = self._candidates(expansion, training.target)
-            metric = _cv.make_metric(
-                self.scoring,
-                training.X,
-                training.target,
-                score_params,
-                has_link=of_width[0].loss.has_link or self.calibrate,
-            )
-            of_folds, fitted = _cv.run_folds(
-                self._fold_scores(expansion, training.target),
-                metric,
-                of_width,
-                folds,
-                calibration=calibration,
-                n_jobs=self.n_jobs,
-                label=_label(kernel),
-            )
-            scores.append(of_folds)
-            calibrators += fitted
-            candidates += of_width
-            widths += [kernel] * len(of_width)
-        weight = np.asarray(score_params.get("sample_weight", np.ones(len(training.rows))))
-        table = _cv.summarize(
-            candidates, np.concatenate(scores), [weight[test].sum() for _, test in folds]
-        )
-        n_alphas = scores[0].shape[1]
-        table["param_gamma"] = np.repeat([kernel.gamma for kernel in widths], n_alphas)
-        self.cv_results_ = table
-        self.best_index_ = _cv.select(table, n_alphas, self.selection)
-        self.calibrator_ = calibrators[self.best_index_]
-        number, index = divmod(self.best_index_, n_alphas)
-        if widths[number] is not kernel:
-            del expansion  # two matrices at once would be one too many
-            kernel = widths[number]
-            expansion = expand(kernel, training.X, self.n_landmarks, self.random_state)
-        self._refit(training, kernel, expansion, candidates[number], index)
 
     def _expansions(self, training: TrainingSet, kernels: list[Kernel]) -> Iterator[Expansion]:
         """Yield the expansion of each width; Gaussian ones share a single matrix of distances."""
@@ -333,66 +279,15 @@ class KernelCLearningClassifierCV(SearchRoutingMixin, BaseKernelClassifier):
                 yield expand(kernel, training.X, self.n_landmarks, self.random_state)
             return
         distances = negative_distance_matrix(training.X, self.dtype)
+        assert_all_finite(distances, input_name="K")
         K = np.empty_like(distances)
         for kernel in kernels:
             np.multiply(distances, kernel.gamma, out=K)
             np.exp(K, out=K)
             yield Expansion(K, None, np.arange(len(K)))
 
-    def _candidates(self, expansion: Expansion, target: Target) -> list[_cv.Candidate]:
-        def alphas(loss: Loss, l1_ratio: float) -> NDArray[np.float64]:
-            if not isinstance(self.alphas, Integral):
-                return np.sort(check_values("alphas", self.alphas, 0.0, np.inf, closed=False))[::-1]
-            path = self._path(expansion, target, loss, alphas=1, l1_ratio=l1_ratio)
-            ratio = 1e-4 if self.alpha_min_ratio == "auto" else self.alpha_min_ratio
-            return np.geomspace(path.alphas[0], path.alphas[0] * ratio, self.alphas)
 
-        return _cv.make_candidates(
-            self.loss,
-            l1_ratios=self.l1_ratios,
-            rhos=self.rhos,
-            us=self.us,
-            delta=self.delta,
-            alphas=alphas,
-        )
-
-    def _fold_scores(self, expansion: Expansion, target: Target) -> _cv.FoldScores:
-        def scores(candidate: _cv.Candidate, train: Any, test: Any) -> NDArray[np.float64]:
-            path = self._path(
-                expansion.fold(train),
-                target_rows(target, train),
-                candidate.loss,
-                alphas=candidate.alphas,
-                l1_ratio=candidate.l1_ratio,
-            )
-            held_out = path.decision_function(expansion.held_out(train, test))
-            return held_out if target.offset is None else held_out + target.offset[test, None]
-
-        return scores
-
-    def _refit(
-        self,
-        training: TrainingSet,
-        kernel: Kernel,
-        expansion: Expansion,
-        chosen: _cv.Candidate,
-        index: int,
-    ) -> None:
-        path = self._path(
-            expansion,
-            training.target,
-            chosen.loss,
-            alphas=chosen.alphas,
-            l1_ratio=chosen.l1_ratio,
-        )
-        self.path_ = replace(path, classes=training.target.classes)
-        self.loss_ = chosen.loss
-        self.alpha_ = float(chosen.alphas[index])
-        self.l1_ratio_, self.rho_, self.u_ = chosen.l1_ratio, chosen.rho, chosen.u
-        self._take(training, kernel, expansion, path, index)
-
-
-def _restricted(fold: _cv.Fold, training: TrainingSet) -> _cv.Fold:
+def _restricted(fold: Fold, training: TrainingSet) -> Fold:
     """Return a fold in terms of the samples that carry weight."""
     if len(training.rows) == training.n_samples:
         return fold
@@ -400,8 +295,3 @@ def _restricted(fold: _cv.Fold, training: TrainingSet) -> _cv.Fold:
     position[training.rows] = np.arange(len(training.rows))
     train, test = (position[part] for part in fold)
     return train[train >= 0], test[test >= 0]
-
-
-def _label(kernel: Kernel) -> str:
-    width = "" if np.isnan(kernel.gamma) else f" at gamma={kernel.gamma:.3g}"
-    return f"cross-validation{width}"

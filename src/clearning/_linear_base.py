@@ -7,19 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils import _safe_indexing
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from clearning._base import (
-    COMMON_CONSTRAINTS,
-    MarginClassifierMixin,
-    Target,
-    check_offset,
-    target_rows,
-)
-from clearning.losses import Loss
-from clearning.path import RegularizationPath, linear_path
+from clearning._designs import Features
+from clearning._margin import COMMON_CONSTRAINTS, MarginClassifierMixin
+from clearning._problem import Problem, check_offset, check_penalty, check_target
+from clearning.path import RegularizationPath
 
 LINEAR_CONSTRAINTS: dict[str, list[Any]] = {
     **COMMON_CONSTRAINTS,
@@ -30,8 +24,13 @@ LINEAR_CONSTRAINTS: dict[str, list[Any]] = {
 
 
 class BaseLinearClassifier(MarginClassifierMixin, BaseEstimator):
-    """What the two linear classifiers share: input, scores and the options of a path."""
+    """What the two linear classifiers share: input, scores and the problem."""
 
+    fit_intercept: bool
+    standardize: bool
+    penalty_factor: ArrayLike | None
+    bounds: tuple[ArrayLike, ArrayLike] | None
+    class_weight: dict[Any, float] | str | None
     coef_: NDArray[np.float64]
     intercept_: NDArray[np.float64]
 
@@ -65,22 +64,19 @@ class BaseLinearClassifier(MarginClassifierMixin, BaseEstimator):
             dtype=(np.float64, np.float32),
         )
 
-    def _path(
-        self, X: Any, target: Target, loss: Loss, index: Any = None, **options: Any
-    ) -> RegularizationPath:
-        """Run the path solver on all samples, or on those of an index."""
-        if index is not None:
-            X, target = _safe_indexing(X, index), target_rows(target, index)
-        return linear_path(
-            X,
+    def _problem(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None, offset: ArrayLike | None
+    ) -> Problem:
+        """Check everything that is given to fit; X and y are scikit-learn's check's."""
+        target = check_target(
+            X, y, sample_weight=sample_weight, class_weight=self.class_weight, offset=offset
+        )
+        return Problem(
+            Features(X, self.standardize),
             target,
-            loss,
+            check_penalty(self.penalty_factor, self.bounds, X.shape[1]),
+            self.fit_intercept,
             getattr(self, "feature_names_in_", None),
-            fit_intercept=self.fit_intercept,
-            standardize=self.standardize,
-            penalty_factor=self.penalty_factor,
-            bounds=self.bounds,
-            **{"tol": self.tol, "max_iter": self.max_iter, **options},
         )
 
     def _take(self, path: RegularizationPath, index: int) -> None:

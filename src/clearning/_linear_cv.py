@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 import warnings
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import _fit_context
+from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import get_scorer_names
-from sklearn.utils import _safe_indexing
-from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.extmath import safe_sparse_dot
-from sklearn.utils.metadata_routing import _raise_for_params
 
-from clearning import _cv
-from clearning._base import Target, check_target, check_values
 from clearning._linear_base import LINEAR_CONSTRAINTS, BaseLinearClassifier
-from clearning._routing import SearchRoutingMixin
+from clearning._problem import Grid, Problem, Settings, Start
+from clearning._search_classifier import SEARCH_CONSTRAINTS, SearchMixin
+from clearning._search_folds import make_folds
+from clearning._sklearn import fit_context, raise_for_params
 from clearning.losses import Loss
-from clearning.path import RegularizationPath
+from clearning.path import RegularizationPath, solve_path
 
 
-class CLearningClassifierCV(SearchRoutingMixin, BaseLinearClassifier):
+class CLearningClassifierCV(SearchMixin, BaseLinearClassifier):
     """Linear C-learning with penalty, temperature and margin chosen by cross-validation.
 
     Each fold runs a whole path of alphas once for every (l1_ratio, ρ, u); the path of the chosen
@@ -134,16 +127,7 @@ class CLearningClassifierCV(SearchRoutingMixin, BaseLinearClassifier):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **LINEAR_CONSTRAINTS,
-        "alphas": [Interval(Integral, 1, None, closed="left"), "array-like"],
-        "alpha_min_ratio": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="neither")],
-        "l1_ratios": ["array-like"],
-        "rhos": ["array-like"],
-        "us": ["array-like"],
-        "cv": ["cv_object"],
-        "scoring": [StrOptions(set(get_scorer_names())), callable, None],
-        "selection": [StrOptions({"best", "one_se"})],
-        "calibrate": ["boolean"],
-        "n_jobs": [Integral, None],
+        **SEARCH_CONSTRAINTS,
     }
 
     def __init__(
@@ -189,7 +173,7 @@ class CLearningClassifierCV(SearchRoutingMixin, BaseLinearClassifier):
         self.max_iter = max_iter
         self.n_jobs = n_jobs
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(
         self,
         X: Any,
@@ -218,56 +202,24 @@ class CLearningClassifierCV(SearchRoutingMixin, BaseLinearClassifier):
         self : CLearningClassifierCV
             The fitted classifier.
         """
-        _raise_for_params(params, self, "fit")
+        raise_for_params(params, self, "fit")
         X, y = self._validate_design(X, y)
-        target = check_target(
-            X, y, sample_weight=sample_weight, class_weight=self.class_weight, offset=offset
-        )
+        problem = self._problem(X, y, sample_weight, offset)
         split_params, score_params = self._route(sample_weight, params)
-        folds = _cv.make_folds(self.cv, X, y, target, split_params)
-        calibration = None
-        if self.calibrate:
-            calibration = _cv.make_calibration(folds, target, sample_weight)
-        candidates = _cv.make_candidates(
-            self.loss,
-            l1_ratios=self.l1_ratios,
-            rhos=self.rhos,
-            us=self.us,
-            delta=self.delta,
-            alphas=lambda loss, l1_ratio: self._alphas(X, target, loss, l1_ratio),
-        )
-        result = _cv.search(
-            lambda candidate, train, test: self._fold_scores(X, target, candidate, train, test),
-            candidates,
-            folds,
-            X=X,
-            target=target,
-            scoring=self.scoring,
-            score_params=score_params,
-            selection=self.selection,
-            calibration=calibration,
-            n_jobs=self.n_jobs,
-        )
-        self.classes_ = target.classes
-        self.cv_results_, self.best_index_ = result.table, result.index
-        self.calibrator_ = result.calibrator
-        self._refit(X, target, result.candidate, result.alpha_index)
-        return self
-
-    def _refit(self, X: Any, target: Target, chosen: _cv.Candidate, index: int) -> None:
-        self.path_ = self._path(
-            X, target, chosen.loss, alphas=chosen.alphas, l1_ratio=chosen.l1_ratio
-        )
-        self.loss_ = chosen.loss
-        self.alpha_ = float(chosen.alphas[index])
-        self.l1_ratio_, self.rho_, self.u_ = chosen.l1_ratio, chosen.rho, chosen.u
-        self._take(self.path_, index)
-        polished = self._polish(X, target, index)
+        folds = make_folds(self.cv, X, y, problem.target, split_params)
+        plan = self._plan(X, problem.target, folds, sample_weight, score_params)
+        found = plan.over([({}, problem)])
+        self._adopt(found)
+        self.classes_ = problem.target.classes
+        self.path_ = found.candidate.solve(problem, plan.settings)
+        self._take(self.path_, found.alpha_index)
+        polished = self._polish(problem, found.alpha_index)
         if polished.dual_gaps[0] < self.dual_gap_:
             self._take(polished, 0)
-            self.n_iter_ += int(self.path_.n_iters[index])
+            self.n_iter_ += int(self.path_.n_iters[found.alpha_index])
+        return self
 
-    def _polish(self, X: Any, target: Target, index: int) -> RegularizationPath:
+    def _polish(self, problem: Problem, index: int) -> RegularizationPath:
         """Solve the chosen penalty to rounding, from where the path left it.
 
         Far down a path the objective is flat, and a tolerance on it says little about coefficients;
@@ -276,40 +228,9 @@ class CLearningClassifierCV(SearchRoutingMixin, BaseLinearClassifier):
         of them would only turn in rounding.
         """
         path = self.path_
+        settings = Settings(tol=min(self.tol, 1e-16), max_iter=min(self.max_iter, 30))
+        start = Start(path.sparse_coefs[[index]].toarray()[0], float(path.intercepts[index]))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # the path has met `tol`, or warned
-            return self._path(
-                X,
-                target,
-                path.loss,
-                alphas=path.alphas[[index]],
-                l1_ratio=path.l1_ratio,
-                tol=min(self.tol, 1e-16),
-                max_iter=min(self.max_iter, 30),
-                coef_init=path.sparse_coefs[[index]].toarray(),
-                intercept_init=path.intercepts[index],
-            )
-
-    def _alphas(self, X: Any, target: Target, loss: Loss, l1_ratio: float) -> Any:
-        """Return the penalties of all folds: those of the path on all samples."""
-        if not isinstance(self.alphas, Integral):
-            return np.sort(check_values("alphas", self.alphas, 0.0, np.inf, closed=False))[::-1]
-        largest = self._path(X, target, loss, alphas=1, l1_ratio=l1_ratio).alphas[0]
-        ratio = self.alpha_min_ratio
-        if ratio == "auto":
-            ratio = 1e-2 if X.shape[0] < X.shape[1] else 1e-4
-        return np.geomspace(largest, largest * ratio, self.alphas)
-
-    def _fold_scores(
-        self, X: Any, target: Target, candidate: _cv.Candidate, train: Any, test: Any
-    ) -> NDArray[np.float64]:
-        path = self._path(
-            X,
-            target,
-            candidate.loss,
-            train,
-            alphas=candidate.alphas,
-            l1_ratio=candidate.l1_ratio,
-        )
-        scores = safe_sparse_dot(_safe_indexing(X, test), path.coefs.T) + path.intercepts
-        return scores if target.offset is None else scores + target.offset[test, None]
+            grid = Grid.of(path.alphas[[index]])
+            return solve_path(problem, path.loss, path.l1_ratio, grid, settings, start)

@@ -161,11 +161,6 @@ class TemperaturePath:
         """Class probabilities, by each temperature's own inverse link; classes on the last axis."""
         scores = self.decision_function(X, rho)
         if rho is not None:
-            return _probabilities(self.loss_at(rho), scores)
-        each = [_probabilities(self.loss_at(r), f) for r, f in zip(self.rhos, scores.T)]
+            return self.loss_at(rho).probabilities(scores)
+        each = [self.loss_at(r).probabilities(f) for r, f in zip(self.rhos, scores.T)]
         return np.stack(each, axis=1)
-
-
-def _probabilities(loss: Coherence, scores: Array) -> Array:
-    # Each column from its own side, so that neither is the difference of 1 and nearly 1.
-    return np.stack([loss.inverse_link(-scores), loss.inverse_link(scores)], axis=-1)

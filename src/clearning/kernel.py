@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
-from sklearn.base import _fit_context
 
-from clearning._base import COMMON_CONSTRAINTS, SINGLE_FIT_CONSTRAINTS
 from clearning._expansion import Expansion, expand
 from clearning._kernel_base import KERNEL_CONSTRAINTS, BaseKernelClassifier, TrainingSet
 from clearning._kernel_cv import KernelCLearningClassifierCV
-from clearning.losses import make_loss
+from clearning._margin import COMMON_CONSTRAINTS, SINGLE_FIT_CONSTRAINTS
+from clearning._problem import Grid, Start
+from clearning._sklearn import fit_context
+from clearning.losses import Loss, make_loss
+from clearning.path import solve_path
 
 __all__ = ["KernelCLearningClassifier", "KernelCLearningClassifierCV"]
 
@@ -119,7 +122,7 @@ class KernelCLearningClassifier(BaseKernelClassifier):
     True
     """
 
-    _parameter_constraints: ClassVar[dict] = {
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **COMMON_CONSTRAINTS,
         **SINGLE_FIT_CONSTRAINTS,
         **KERNEL_CONSTRAINTS,
@@ -128,26 +131,26 @@ class KernelCLearningClassifier(BaseKernelClassifier):
     def __init__(
         self,
         *,
-        kernel="rbf",
-        gamma="median",
-        degree=3,
-        coef0=0.0,
-        kernel_params=None,
-        n_landmarks=None,
-        loss="coherence",
-        rho=1.0,
-        u=1.0,
-        delta=2.0,
-        alpha=0.01,
-        l1_ratio=0.5,
-        fit_intercept=True,
-        class_weight=None,
-        dtype="float64",
-        tol=1e-6,
-        max_iter=10_000,
-        random_state=0,
-        warm_start=False,
-    ):
+        kernel: str | Callable[..., float] = "rbf",
+        gamma: float | str = "median",
+        degree: float = 3,
+        coef0: float = 0.0,
+        kernel_params: dict[str, Any] | None = None,
+        n_landmarks: int | None = None,
+        loss: str | Loss = "coherence",
+        rho: float = 1.0,
+        u: float = 1.0,
+        delta: float = 2.0,
+        alpha: float = 0.01,
+        l1_ratio: float = 0.5,
+        fit_intercept: bool = True,
+        class_weight: dict[Any, float] | str | None = None,
+        dtype: str = "float64",
+        tol: float = 1e-6,
+        max_iter: int = 10_000,
+        random_state: Any = 0,
+        warm_start: bool = False,
+    ) -> None:
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
@@ -168,7 +171,7 @@ class KernelCLearningClassifier(BaseKernelClassifier):
         self.random_state = random_state
         self.warm_start = warm_start
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(
         self,
         X: Any,
@@ -193,28 +196,24 @@ class KernelCLearningClassifier(BaseKernelClassifier):
         -------
         self : KernelCLearningClassifier
         """
-        X, y, target, sample_weight = self._check(X, y, sample_weight, offset)
-        training = self._training_set(X, target, sample_weight)
+        loss = make_loss(self.loss, rho=self.rho, u=self.u, delta=self.delta)
+        settings = self._settings()
+        X, y, target, weight = self._check(X, y, sample_weight, offset)
+        training = self._training_set(X, target, weight)
         kernel = self._resolve_kernel(training, self.gamma)
         expansion = expand(kernel, training.X, self.n_landmarks, self.random_state)
-        loss = make_loss(self.loss, rho=self.rho, u=self.u, delta=self.delta)
-        path = self._path(
-            expansion,
-            training.target,
-            loss,
-            alphas=[self.alpha],
-            l1_ratio=self.l1_ratio,
-            **self._start(training, expansion),
-        )
+        problem = self._problem(expansion, training.target)
+        grid, start = Grid.of([self.alpha]), self._start(training, expansion)
+        path = solve_path(problem, loss, float(self.l1_ratio), grid, settings, start)
         self.loss_ = loss
         self._take(training, kernel, expansion, path, 0)
         return self
 
-    def _start(self, training: TrainingSet, expansion: Expansion) -> dict[str, Any]:
+    def _start(self, training: TrainingSet, expansion: Expansion) -> Start | None:
         """Return the last fit's coefficients, where they fit the samples at hand."""
         if not (self.warm_start and hasattr(self, "dual_coef_")):
-            return {}
+            return None
         if self.shape_fit_[0] != training.n_samples:
-            return {}
+            return None
         coef = self._full_coef()[training.rows[expansion.centres]]
-        return {"coef_init": coef, "intercept_init": float(self.intercept_[0])}
+        return Start(coef, float(self.intercept_[0]))

@@ -13,11 +13,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import eigh_tridiagonal, eigvalsh
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 from threadpoolctl import threadpool_info, threadpool_limits
+
+Array = NDArray[Any]
+BlockFunction = Callable[[slice, slice], Array]
 
 KERNELS = ("rbf", "laplacian", "polynomial", "poly", "linear", "sigmoid", "precomputed")
 GAMMA_RULES = ("median", "mean", "scale")
@@ -60,7 +64,7 @@ class Kernel:
             return self.coef0 >= 0 and float(self.degree).is_integer()
         return self.name in ("rbf", "laplacian", "linear")
 
-    def gram(self, X) -> np.ndarray:
+    def gram(self, X: Any) -> Array:
         """Return the exactly symmetric kernel matrix among the rows of X."""
         if self.precomputed:
             return X if X.flags.forc else np.ascontiguousarray(X)
@@ -70,7 +74,7 @@ class Kernel:
             np.fill_diagonal(K, 1.0)
         return K
 
-    def cross(self, X, Y) -> np.ndarray:
+    def cross(self, X: Any, Y: Any) -> Array:
         """Return the kernel matrix between the rows of X and the rows of Y.
 
         Its columns are contiguous, as the solver wants its designs.
@@ -81,17 +85,17 @@ class Kernel:
             K[rows] = block(rows, slice(None))
         return K
 
-    def columns(self, X, samples: np.ndarray) -> np.ndarray:
+    def columns(self, X: Any, samples: Array) -> Array:
         """Return the kernel matrix between the rows of X and some of the training samples in X."""
         return self.between(X, np.arange(X.shape[0]), samples)
 
-    def between(self, X, rows: np.ndarray, samples: np.ndarray) -> np.ndarray:
+    def between(self, X: Any, rows: Array, samples: Array) -> Array:
         """Return the kernel matrix between two selections of the training samples."""
         if self.precomputed:
             return X[np.ix_(rows, samples)]
         return self.cross(X[rows], X[samples])
 
-    def diagonal(self, X, rows: np.ndarray) -> np.ndarray:
+    def diagonal(self, X: Any, rows: Array) -> Array:
         """Return k(x, x) for the chosen training samples."""
         if self.precomputed:
             return np.array(X[rows, rows], dtype=float)
@@ -101,7 +105,7 @@ class Kernel:
             return row_norms(X[rows], squared=True)
         return np.array([self.cross(X[[i]], X[[i]])[0, 0] for i in rows], dtype=float)
 
-    def score(self, X, support_vectors, dual_coef: np.ndarray) -> np.ndarray:
+    def score(self, X: Any, support_vectors: Any, dual_coef: Array) -> Array:
         """Return Σ_j dual_coef_j k(x, s_j) for each row of X, in bounded memory."""
         score = np.empty(X.shape[0])
         block = self._block_function(X, support_vectors)
@@ -122,12 +126,12 @@ class Kernel:
                 list(pool.map(fill, blocks))
         return score
 
-    def _block_function(self, X, Y) -> Callable[[slice, slice], np.ndarray]:
+    def _block_function(self, X: Any, Y: Any) -> BlockFunction:
         """Return the function from rows of X and rows of Y to their block of kernel values."""
         if self.name == "rbf":
             exponent = minus_squared_distances(X, Y, self.gamma)
 
-            def rbf(rows: slice, columns: slice) -> np.ndarray:
+            def rbf(rows: slice, columns: slice) -> Array:
                 block = exponent(rows, columns)
                 return np.exp(block, out=block)
 
@@ -137,7 +141,7 @@ class Kernel:
         if not callable(self.name):
             params = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
 
-        def pairwise(rows: slice, columns: slice) -> np.ndarray:
+        def pairwise(rows: slice, columns: slice) -> Array:
             return pairwise_kernels(
                 X[rows], Y[columns], metric=self.name, filter_params=True, **params
             )
@@ -152,7 +156,7 @@ def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
         yield slice(start, min(start + step, n_rows))
 
 
-def minus_squared_distances(X, Y, gamma: float = 1.0) -> Callable[[slice, slice], np.ndarray]:
+def minus_squared_distances(X: Any, Y: Any, gamma: float = 1.0) -> BlockFunction:
     """Return the function from blocks of rows to −gamma‖x−y‖².
 
     Dense inputs are centred first, which keeps the cancellation harmless, and augmented as
@@ -166,21 +170,21 @@ def minus_squared_distances(X, Y, gamma: float = 1.0) -> Callable[[slice, slice]
         [right[:, :-2] * (2 * gamma), right[:, -1:] * -gamma, right[:, -2:-1] * -gamma], axis=1
     )
 
-    def block(rows: slice, columns: slice) -> np.ndarray:
+    def block(rows: slice, columns: slice) -> Array:
         product = left[rows] @ right[columns].T
         return np.minimum(product, 0.0, out=product)
 
     return block
 
 
-def _augmented(X: np.ndarray) -> np.ndarray:
+def _augmented(X: Array) -> Array:
     return np.concatenate([X, row_norms(X, squared=True)[:, None], np.ones((len(X), 1))], axis=1)
 
 
-def _sparse_minus_squared_distances(X, Y, gamma):
+def _sparse_minus_squared_distances(X: Any, Y: Any, gamma: float) -> BlockFunction:
     norms_x, norms_y = row_norms(X, squared=True), row_norms(Y, squared=True)
 
-    def block(rows: slice, columns: slice) -> np.ndarray:
+    def block(rows: slice, columns: slice) -> Array:
         product = np.ascontiguousarray(safe_sparse_dot(X[rows], Y[columns].T, dense_output=True))
         product *= 2.0
         product -= norms_x[rows, None]
@@ -192,7 +196,7 @@ def _sparse_minus_squared_distances(X, Y, gamma):
     return block
 
 
-def negative_distance_matrix(X, dtype: str = "float64") -> np.ndarray:
+def negative_distance_matrix(X: Any, dtype: str = "float64") -> Array:
     """Return the matrix of −‖x−x'‖², from which Gaussian kernels of any width follow."""
     D = np.empty((X.shape[0], X.shape[0]), dtype=dtype)
     _fill_symmetric(D, minus_squared_distances(X, X))
@@ -200,7 +204,7 @@ def negative_distance_matrix(X, dtype: str = "float64") -> np.ndarray:
     return D
 
 
-def _fill_symmetric(K: np.ndarray, block: Callable[[slice, slice], np.ndarray]) -> None:
+def _fill_symmetric(K: Array, block: BlockFunction) -> None:
     """Fill K from its upper blocks; mirroring halves the work and makes the symmetry exact."""
     n = len(K)
     for rows in row_blocks(n, n):
@@ -219,7 +223,7 @@ def _blas_threads() -> int:
     return max((pool["num_threads"] for pool in pools if pool["user_api"] == "blas"), default=1)
 
 
-def kernel_width(gamma: float | str, X, y: np.ndarray, sample_weight=None) -> float:
+def kernel_width(gamma: float | str, X: Any, y: Array, sample_weight: Array | None = None) -> float:
     """Return the number that ``gamma`` stands for.
 
     Parameters
@@ -249,7 +253,7 @@ def kernel_width(gamma: float | str, X, y: np.ndarray, sample_weight=None) -> fl
     return 1.0 / sigma**2 if sigma > 0 else 1.0
 
 
-def _scale_width(X) -> float:
+def _scale_width(X: Any) -> float:
     if sparse.issparse(X):
         variance = X.multiply(X).mean() - X.mean() ** 2
     else:
@@ -257,13 +261,13 @@ def _scale_width(X) -> float:
     return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
 
 
-def _evenly_spaced(samples: np.ndarray) -> np.ndarray:
+def _evenly_spaced(samples: Array) -> Array:
     if len(samples) <= _WIDTH_SAMPLES:
         return samples
     return samples[np.linspace(0, len(samples) - 1, _WIDTH_SAMPLES).astype(int)]
 
 
-def _median_distance(X, y, sample_weight) -> float:
+def _median_distance(X: Any, y: Array, sample_weight: Array | None) -> float:
     first, second = (_evenly_spaced(np.flatnonzero(y == label)) for label in np.unique(y))
     block = minus_squared_distances(X[first], X[second])
     table = np.empty((len(first), len(second)))
@@ -279,7 +283,7 @@ def _median_distance(X, y, sample_weight) -> float:
     return float(np.sqrt(distances[middle]).mean())
 
 
-def _weighted_median(values: np.ndarray, weights: np.ndarray) -> float:
+def _weighted_median(values: Array, weights: Array) -> float:
     """Return the median of values repeated by their weights."""
     order = np.argsort(values)
     below = np.cumsum(weights[order])
@@ -288,7 +292,7 @@ def _weighted_median(values: np.ndarray, weights: np.ndarray) -> float:
     return float(values[order[[low, high]]].mean())
 
 
-def _mean_distance(X, y, sample_weight) -> float:
+def _mean_distance(X: Any, y: Array, sample_weight: Array | None) -> float:
     chosen = _evenly_spaced(np.arange(X.shape[0]))
     weight = np.ones(len(chosen)) if sample_weight is None else sample_weight[chosen]
     X = X[chosen]
@@ -298,12 +302,12 @@ def _mean_distance(X, y, sample_weight) -> float:
         distances = np.sqrt(-block(rows, slice(None)))
         # A sample is not at a rounding error's distance from itself.
         distances[np.arange(len(distances)), np.arange(rows.start, rows.stop)] = 0.0
-        total += weight[rows] @ (distances @ weight)
+        total += float(weight[rows] @ (distances @ weight))
     pairs = weight.sum() ** 2 - weight @ weight
     return float(total / pairs) if pairs > 0 else 0.0
 
 
-def check_kernel_matrix(K: np.ndarray, name: str = "K") -> np.ndarray:
+def check_kernel_matrix(K: Array, name: str = "K") -> Array:
     """Return K made exactly symmetric, or raise if it is no kernel matrix.
 
     Up to 500 samples all eigenvalues are computed; above, a few Lanczos steps bound the smallest
@@ -322,7 +326,7 @@ def check_kernel_matrix(K: np.ndarray, name: str = "K") -> np.ndarray:
     return K
 
 
-def _symmetric(K: np.ndarray, name: str, relative: float) -> np.ndarray:
+def _symmetric(K: Array, name: str, relative: float) -> Array:
     worst, where, size = 0.0, (0, 0), 0.0
     for rows in row_blocks(*K.shape):
         difference = np.abs(K[rows] - K[:, rows].T)
@@ -340,14 +344,14 @@ def _symmetric(K: np.ndarray, name: str, relative: float) -> np.ndarray:
     return K if worst == 0.0 else (K + K.T) / 2
 
 
-def _extreme_eigenvalues(K: np.ndarray) -> tuple[float, float]:
+def _extreme_eigenvalues(K: Array) -> tuple[float, float]:
     if len(K) <= _FULL_SPECTRUM:
         values = eigvalsh(K)
         return float(values[0]), float(values[-1])
     return _lanczos(K)
 
 
-def _lanczos(K: np.ndarray) -> tuple[float, float]:
+def _lanczos(K: Array) -> tuple[float, float]:
     """Return the smallest and the largest Ritz value after a few fully orthogonalised steps."""
     Q = np.zeros((_LANCZOS_STEPS + 1, len(K)))
     Q[0] = np.random.default_rng(0).standard_normal(len(K))

@@ -8,7 +8,10 @@ not chased, and no more than the columns of the chosen samples is ever computed.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import cholesky
 from scipy.linalg.blas import dgemm, dtrsm
 
@@ -20,7 +23,9 @@ _MIN_CANDIDATES = 4096
 _CANDIDATES_PER_LANDMARK = 4
 
 
-def select_landmarks(kernel: Kernel, X, n_landmarks: int, random_state) -> np.ndarray:
+def select_landmarks(
+    kernel: Kernel, X: Any, n_landmarks: int, random_state: np.random.RandomState
+) -> NDArray[np.intp]:
     """Choose landmarks among the rows of X.
 
     Parameters
@@ -52,7 +57,13 @@ def select_landmarks(kernel: Kernel, X, n_landmarks: int, random_state) -> np.nd
     return np.sort(candidates[_pivots(kernel, X, candidates, n_landmarks, random_state)])
 
 
-def _pivots(kernel, X, candidates, n_pivots, random_state) -> np.ndarray:
+def _pivots(
+    kernel: Kernel,
+    X: Any,
+    candidates: NDArray[np.intp],
+    n_pivots: int,
+    random_state: np.random.RandomState,
+) -> NDArray[np.intp]:
     """Draw pivots in batches, with the distribution of drawing them one by one."""
     diagonal = kernel.diagonal(X, candidates)
     unexplained = diagonal.copy()
@@ -84,7 +95,9 @@ def _pivots(kernel, X, candidates, n_pivots, random_state) -> np.ndarray:
     return pivots
 
 
-def _accepted(rest: np.ndarray, proposal: np.ndarray, random_state) -> list[int]:
+def _accepted(
+    rest: NDArray[np.float64], proposal: NDArray[np.float64], random_state: np.random.RandomState
+) -> list[int]:
     """Accept each draw with the share of it that earlier draws of its batch leave unexplained."""
     accepted = []
     for i, threshold in enumerate(random_state.uniform(size=len(proposal)) * proposal):

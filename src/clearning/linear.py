@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
-from sklearn.base import _fit_context
 
-from clearning._base import SINGLE_FIT_CONSTRAINTS, check_target
 from clearning._linear_base import LINEAR_CONSTRAINTS, BaseLinearClassifier
 from clearning._linear_cv import CLearningClassifierCV
+from clearning._margin import SINGLE_FIT_CONSTRAINTS
+from clearning._problem import Grid, Start
+from clearning._sklearn import fit_context
 from clearning.losses import Loss, make_loss
+from clearning.path import solve_path
 
 __all__ = ["CLearningClassifier", "CLearningClassifierCV"]
 
@@ -142,7 +144,7 @@ class CLearningClassifier(BaseLinearClassifier):
         self.max_iter = max_iter
         self.warm_start = warm_start
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(
         self,
         X: Any,
@@ -169,23 +171,15 @@ class CLearningClassifier(BaseLinearClassifier):
             The fitted classifier.
         """
         X, y = self._validate_design(X, y)
-        target = check_target(
-            X, y, sample_weight=sample_weight, class_weight=self.class_weight, offset=offset
-        )
+        problem = self._problem(X, y, sample_weight, offset)
         loss = make_loss(self.loss, rho=self.rho, u=self.u, delta=self.delta)
-        path = self._path(
-            X,
-            target,
-            loss,
-            alphas=[self.alpha],
-            l1_ratio=self.l1_ratio,
-            **self._start(X.shape[1]),
-        )
-        self.classes_, self.loss_ = target.classes, loss
+        grid, start = Grid.of([self.alpha]), self._start(X.shape[1])
+        path = solve_path(problem, loss, float(self.l1_ratio), grid, self._settings(), start)
+        self.classes_, self.loss_ = path.classes, loss
         self._take(path, 0)
         return self
 
-    def _start(self, n_features: int) -> dict[str, Any]:
+    def _start(self, n_features: int) -> Start | None:
         if not (self.warm_start and hasattr(self, "coef_") and self.coef_.shape[1] == n_features):
-            return {}
-        return {"coef_init": self.coef_[0], "intercept_init": float(self.intercept_[0])}
+            return None
+        return Start(self.coef_[0], float(self.intercept_[0]))

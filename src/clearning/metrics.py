@@ -14,6 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import rel_entr, xlog1py, xlogy
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
+from clearning._ranges import COUNT
+
 __all__ = [
     "ReliabilityCurve",
     "brier_score",
@@ -253,8 +255,7 @@ def _climb(
 
 
 def _inner_edges(p: Array, weight: Array, n_bins: int, strategy: str) -> Array:
-    if not isinstance(n_bins, int | np.integer) or n_bins < 1:
-        raise ValueError(f"n_bins must be a positive integer, got {n_bins!r}.")
+    COUNT.check("n_bins", n_bins)
     levels = np.arange(1, n_bins) / n_bins
     if strategy == "uniform":
         return levels

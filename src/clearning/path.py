@@ -14,19 +14,23 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_array, check_consistent_length, column_or_1d
-from sklearn.utils.validation import _get_feature_names
+from sklearn.utils import check_array
 
-from clearning import _core
-from clearning._base import Target, check_target
-from clearning._core_input import by_columns, column_scales, core_loss, core_target, solve_linear
-from clearning._path_options import (
-    check_bounds,
-    check_grid,
-    check_penalty_factor,
-    check_settings,
+from clearning._core_input import core_request
+from clearning._designs import Features
+from clearning._expansion import Expansion
+from clearning._problem import (
+    Grid,
+    Penalty,
+    Problem,
+    Settings,
+    Start,
+    check_labelled,
+    check_options,
+    check_penalty,
     check_start,
 )
+from clearning._sklearn import get_feature_names
 from clearning.losses import Loss, make_loss
 
 __all__ = ["RegularizationPath", "clearning_path", "kernel_clearning_path"]
@@ -133,25 +137,24 @@ class RegularizationPath:
                 f"The loss {self.loss.name!r} has no link to probabilities; "
                 "wrap the classifier in CalibratedMarginClassifier."
             )
-        score = self.decision_function(X, alpha)
-        return np.stack([self.loss.inverse_link(-score), self.loss.inverse_link(score)], axis=-1)
+        return self.loss.probabilities(self.decision_function(X, alpha))
 
 
-def _to_path(
-    raw: dict[str, Any],
-    p: int,
+def solve_path(
+    problem: Problem,
     loss: Loss,
-    request: dict[str, Any],
-    classes: np.ndarray,
-    names: Any,
+    l1_ratio: float,
+    grid: Grid,
+    settings: Settings,
+    start: Start | None = None,
 ) -> RegularizationPath:
-    n_alphas = len(raw["alphas"])
-    coefs = sparse.csr_array(
-        (raw["values"], raw["columns"], raw["starts"].astype(raw["columns"].dtype)), (n_alphas, p)
-    )
+    """Solve a problem that is checked already along its penalties."""
+    raw = problem.design.solve(core_request(problem, loss, l1_ratio, grid, settings, start))
+    shape = (len(raw["alphas"]), problem.design.n_columns)
+    starts = raw["starts"].astype(raw["columns"].dtype)
     path = RegularizationPath(
         alphas=raw["alphas"],
-        sparse_coefs=coefs,
+        sparse_coefs=sparse.csr_array((raw["values"], raw["columns"], starts), shape),
         intercepts=raw["intercepts"],
         objectives=raw["objectives"],
         dual_gaps=raw["dual_gaps"],
@@ -159,11 +162,11 @@ def _to_path(
         converged=raw["converged"].astype(bool),
         null_objective=raw["null_objective"],
         loss=loss,
-        l1_ratio=request["l1_ratio"],
-        classes=classes,
-        feature_names=None if names is None else tuple(names),
+        l1_ratio=l1_ratio,
+        classes=problem.target.classes,
+        feature_names=None if problem.names is None else tuple(problem.names),
     )
-    _warn_unconverged(path, request["tol"])
+    _warn_unconverged(path, settings.tol)
     return path
 
 
@@ -177,7 +180,7 @@ def _warn_unconverged(path: RegularizationPath, tol: float) -> None:
         f"{path.alphas[worst]:.6g} with a duality gap of {path.dual_gaps[worst]:.3g}, above "
         f"tol * null objective = {tol * path.null_objective:.3g}. Increase max_iter or tol.",
         ConvergenceWarning,
-        stacklevel=5,
+        stacklevel=4,
     )
 
 
@@ -250,116 +253,44 @@ def clearning_path(
     -------
     RegularizationPath
     """
-    loss = make_loss(loss, rho=rho, u=u, delta=delta)
-    names = _get_feature_names(X)
-    X = check_array(
-        X, accept_sparse=["csc", "csr"], dtype=[np.float64, np.float32], order="F", input_name="X"
-    )
-    return linear_path(
+    problem = linear_problem(
         X,
-        _check_labelled(X, y, sample_weight, class_weight, offset),
-        loss,
-        names,
-        alphas=alphas,
-        alpha_min_ratio=alpha_min_ratio,
-        l1_ratio=l1_ratio,
+        y,
         fit_intercept=fit_intercept,
         standardize=standardize,
         penalty_factor=penalty_factor,
         bounds=bounds,
-        tol=tol,
-        max_iter=max_iter,
-        coef_init=coef_init,
-        intercept_init=intercept_init,
-    )
-
-
-def _check_labelled(X: Any, y: Any, sample_weight: Any, class_weight: Any, offset: Any) -> Target:
-    check_consistent_length(X, y)
-    return check_target(
-        X,
-        column_or_1d(y, warn=True),
         sample_weight=sample_weight,
         class_weight=class_weight,
         offset=offset,
     )
+    options = check_options(l1_ratio, alphas, alpha_min_ratio, tol, max_iter)
+    start = check_start(coef_init, intercept_init, problem.design.n_columns)
+    return solve_path(problem, make_loss(loss, rho=rho, u=u, delta=delta), *options, start)
 
 
-def linear_path(
+def linear_problem(
     X: Any,
-    target: Target,
-    loss: Loss,
-    names: Any = None,
+    y: Any,
     *,
-    alphas: Any,
-    alpha_min_ratio: float | str = "auto",
-    l1_ratio: float,
     fit_intercept: bool,
     standardize: bool,
     penalty_factor: Any,
     bounds: Any,
-    tol: float,
-    max_iter: int,
-    coef_init: Any = None,
-    intercept_init: Any = None,
-) -> RegularizationPath:
-    """:func:`clearning_path` for a design and a target that are checked already."""
-    n, p = X.shape
-    request = {
-        **check_settings(l1_ratio, tol, max_iter, fit_intercept),
-        **check_grid(alphas, alpha_min_ratio, 1e-2 if n < p else 1e-4),
-        **check_start(coef_init, intercept_init, p),
-        **core_target(target),
-        "loss": core_loss(loss),
-    }
-    factor = check_penalty_factor(penalty_factor, p)
-    request["lower"], request["upper"] = check_bounds(bounds, p)
-    X = by_columns(X)
-    scale = column_scales(X, request["weight"]) if standardize else np.ones(p)
-    # A penalty on standardised columns is one on the columns themselves with other factors.
-    request["l1_factor"], request["l2_factor"] = factor * scale, factor * scale**2
-    solve = _solve_by_rows if _is_wide_ridge(X, request) else solve_linear
-    return _to_path(solve(X, request), p, loss, request, target.classes, names)
-
-
-def _is_wide_ridge(X: Any, request: dict[str, Any]) -> bool:
-    return (
-        request["l1_ratio"] == 0.0
-        and X.shape[0] < X.shape[1]
-        and X.dtype == np.float64
-        and bool(np.all(request["l2_factor"] > 0))
-        and bool(np.all(np.isinf(request["lower"])) and np.all(np.isinf(request["upper"])))
+    **samples: Any,
+) -> Problem:
+    """Check everything that makes a linear problem; `samples` are weights and offsets."""
+    names = get_feature_names(X)
+    X = check_array(
+        X, accept_sparse=["csc", "csr"], dtype=[np.float64, np.float32], order="F", input_name="X"
     )
-
-
-def _solve_by_rows(X: Any, request: dict[str, Any]) -> dict[str, Any]:
-    """Ridge with fewer samples than features, as the kernel problem it is.
-
-    With Λ the penalty factors, b = Λ⁻¹X'β gives X b = Kβ and b'Λb = β'Kβ for K = XΛ⁻¹X'.
-    """
-    n = X.shape[0]
-    if request["alphas"] is None:
-        # The grid is the linear problem's own.
-        top = solve_linear(X, {**request, "n_alphas": 1, "tol": 1.0})["alphas"][0]
-        grid = top * request["alpha_min_ratio"] ** np.linspace(0.0, 1.0, request["n_alphas"])
-        request = {**request, "alphas": grid}
-    inverse = 1.0 / request["l2_factor"]
-    Z = X @ sparse.diags_array(inverse) if sparse.issparse(X) else X * inverse
-    K = Z @ X.T
-    K = np.asfortranarray(K.toarray() if sparse.issparse(K) else K)
-    unbounded = {"lower": np.full(n, -np.inf), "upper": np.full(n, np.inf)}
-    ones = {"l1_factor": np.ones(n), "l2_factor": np.ones(n)}
-    raw = _core.solve_kernel(K, K, {**request, **unbounded, **ones, "coef_init": None})
-    beta = sparse.csr_array((raw["values"], raw["columns"], raw["starts"]), (len(raw["alphas"]), n))
-    coefs = beta @ Z
-    coefs = sparse.csr_array(coefs)
-    coefs.sort_indices()
-    raw.update(
-        values=coefs.data,
-        columns=coefs.indices.astype(np.int32),
-        starts=coefs.indptr.astype(np.int64),
+    return Problem(
+        Features(X, bool(standardize)),
+        check_labelled(X, y, **samples),
+        check_penalty(penalty_factor, bounds, X.shape[1]),
+        bool(fit_intercept),
+        names,
     )
-    return raw
 
 
 def kernel_clearning_path(
@@ -406,38 +337,38 @@ class_weight, offset, tol, max_iter, coef_init, intercept_init
     RegularizationPath
         Its `coefs` are the β.
     """
-    loss = make_loss(loss, rho=rho, u=u, delta=delta)
+    problem = kernel_problem(
+        K,
+        y,
+        penalty_kernel=penalty_kernel,
+        fit_intercept=fit_intercept,
+        sample_weight=sample_weight,
+        class_weight=class_weight,
+        offset=offset,
+    )
+    options = check_options(l1_ratio, alphas, alpha_min_ratio, tol, max_iter)
+    start = check_start(coef_init, intercept_init, problem.design.n_columns)
+    return solve_path(problem, make_loss(loss, rho=rho, u=u, delta=delta), *options, start)
+
+
+def kernel_problem(
+    K: Any, y: Any, *, penalty_kernel: Any, fit_intercept: bool, **samples: Any
+) -> Problem:
+    """Check everything that makes a kernel problem; `samples` are weights and offsets."""
     K = check_array(K, dtype=[np.float64, np.float32], input_name="K")
-    target = _check_labelled(K, y, sample_weight, class_weight, offset)
-    K, penalty = _kernel_pair(K, penalty_kernel)
-    m = K.shape[1]
-    request = {
-        **check_settings(l1_ratio, tol, max_iter, fit_intercept),
-        **check_grid(alphas, alpha_min_ratio, 1e-3),
-        **check_start(coef_init, intercept_init, m),
-        **core_target(target),
-        "loss": core_loss(loss),
-        "l1_factor": np.ones(m),
-        "l2_factor": np.ones(m),
-        "lower": np.full(m, -np.inf),
-        "upper": np.full(m, np.inf),
-    }
-    raw = _core.solve_kernel(K, penalty, request)
-    return _to_path(raw, m, loss, request, target.classes, None)
-
-
-def _kernel_pair(K: np.ndarray, penalty_kernel: Any) -> tuple[np.ndarray, np.ndarray]:
-    """The kernel matrix of the scores and the one of the penalty, both by columns."""
+    target = check_labelled(K, y, **samples)
     n, m = K.shape
     if penalty_kernel is None:
         if n != m:
             raise ValueError(f"K has shape {K.shape}; without penalty_kernel it must be square.")
-        # A symmetric matrix is its own transpose, so no copy is needed in either memory order.
-        K = K if K.flags.f_contiguous else (K.T if K.flags.c_contiguous else np.asfortranarray(K))
-        return K, K
-    penalty = check_array(penalty_kernel, dtype=K.dtype, order="F", input_name="penalty_kernel")
-    if penalty.shape != (m, m):
-        raise ValueError(
-            f"penalty_kernel has shape {penalty.shape}; K's {m} columns need ({m}, {m})."
+    else:
+        K = np.asfortranarray(K)
+        penalty_kernel = check_array(
+            penalty_kernel, dtype=K.dtype, order="F", input_name="penalty_kernel"
         )
-    return np.asfortranarray(K), penalty
+        if penalty_kernel.shape != (m, m):
+            raise ValueError(
+                f"penalty_kernel has shape {penalty_kernel.shape}; K's {m} columns need ({m}, {m})."
+            )
+    design = Expansion(K, penalty_kernel, np.arange(m))
+    return Problem(design, target, Penalty(), bool(fit_intercept))

@@ -9,23 +9,20 @@ P_ρ is the penalised objective with the coherence function V_{ρ,u}, and P_0 th
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from dataclasses import replace
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_array, check_consistent_length, column_or_1d
-from sklearn.utils.validation import _get_feature_names
 
-from clearning._base import Target, check_target, check_values
-from clearning._path_options import check_real
+from clearning._problem import Grid, Problem, Settings, Start, check_settings
 from clearning._progress import progress
+from clearning._ranges import COUNT, POSITIVE, SHARE
 from clearning._temperature_path import Array, HingeLimit, TemperaturePath
 from clearning.losses import Coherence, Hinge, Loss
-from clearning.path import RegularizationPath, clearning_path, kernel_clearning_path
+from clearning.path import RegularizationPath, kernel_problem, linear_problem, solve_path
 
 __all__ = ["HingeLimit", "TemperaturePath", "kernel_temperature_path", "temperature_path"]
 
@@ -93,35 +90,18 @@ offset, tol, max_iter
     >>> bool((path.distances <= path.distance_bounds).all())
     True
     """
-    names = _get_feature_names(X)
-    X = check_array(
+    problem = linear_problem(
         X,
-        accept_sparse=["csc", "csr"],
-        dtype=[np.float64, np.float32],
-        order="F",
-        input_name="X",
+        y,
+        fit_intercept=fit_intercept,
+        standardize=standardize,
+        penalty_factor=penalty_factor,
+        bounds=bounds,
+        sample_weight=sample_weight,
+        class_weight=class_weight,
+        offset=offset,
     )
-    X = X.tocsc() if sparse.issparse(X) else X
-
-    def solve(loss: Loss, scale: float, **settings: Any) -> RegularizationPath:
-        return clearning_path(
-            X,
-            y,
-            loss=loss,
-            fit_intercept=fit_intercept,
-            standardize=standardize,
-            penalty_factor=penalty_factor,
-            bounds=_scaled_bounds(bounds, scale),
-            sample_weight=sample_weight,
-            class_weight=class_weight,
-            tol=tol,
-            max_iter=max_iter,
-            **settings,
-        )
-
-    target = _target(X, y, sample_weight, class_weight, offset)
-    problem = _Problem(X, target, solve, alpha=alpha, l1_ratio=l1_ratio, u=u)
-    return problem.cool(rhos, names)
+    return _cool(problem, alpha, l1_ratio, u, rhos, check_settings(tol, max_iter))
 
 
 def kernel_temperature_path(
@@ -168,117 +148,101 @@ def kernel_temperature_path(
     TemperaturePath
         Its `coefs` are the β, and `n_nonzero` counts the support vectors.
     """
-    order = None if penalty_kernel is None else "F"
-    K = check_array(K, dtype=[np.float64, np.float32], order=order, input_name="K")
-    if penalty_kernel is not None:
-        penalty_kernel = check_array(
-            penalty_kernel, dtype=K.dtype, order="F", input_name="penalty_kernel"
-        )
-
-    def solve(loss: Loss, scale: float, **settings: Any) -> RegularizationPath:
-        return kernel_clearning_path(
-            K,
-            y,
-            penalty_kernel=penalty_kernel,
-            loss=loss,
-            fit_intercept=fit_intercept,
-            sample_weight=sample_weight,
-            class_weight=class_weight,
-            tol=tol,
-            max_iter=max_iter,
-            **settings,
-        )
-
-    target = _target(K, y, sample_weight, class_weight, offset)
-    problem = _Problem(K, target, solve, alpha=alpha, l1_ratio=l1_ratio, u=u)
-    return problem.cool(rhos, None)
+    problem = kernel_problem(
+        K,
+        y,
+        penalty_kernel=penalty_kernel,
+        fit_intercept=fit_intercept,
+        sample_weight=sample_weight,
+        class_weight=class_weight,
+        offset=offset,
+    )
+    return _cool(problem, alpha, l1_ratio, u, rhos, check_settings(tol, max_iter))
 
 
-class _Problem:
-    """Everything but the temperature: a design, its target, a penalty and a margin.
+def _cool(
+    problem: Problem,
+    alpha: float,
+    l1_ratio: float,
+    u: float,
+    rhos: int | ArrayLike,
+    settings: Settings,
+) -> TemperaturePath:
+    """Check what a problem is cooled with, and cool it."""
+    cooling = _Cooling(
+        problem,
+        POSITIVE.check("alpha", alpha),
+        SHARE.check("l1_ratio", l1_ratio),
+        POSITIVE.check("u", u),
+        settings,
+    )
+    path = cooling.along(_check_temperatures(rhos, cooling.u))
+    _warn_unconverged(path)
+    return path
 
-    `solve(loss, scale, alphas=, l1_ratio=, offset=, coef_init=, intercept_init=)` runs the path
-    solver; coefficients that it sees are the problem's over `scale`.
-    """
+
+class _Cooling:
+    """A problem at one penalty and one margin, to be solved at any temperature."""
 
     def __init__(
-        self,
-        design: Any,
-        target: Target,
-        solve: Callable[..., RegularizationPath],
-        *,
-        alpha: float,
-        l1_ratio: float,
-        u: float,
+        self, problem: Problem, alpha: float, l1_ratio: float, u: float, settings: Settings
     ) -> None:
-        self.design = design
-        self.target = target
-        self.solve = solve
-        self.alpha = check_real("alpha", alpha, 0.0, np.inf, "neither")
+        self.problem = problem
+        self.alpha = alpha
         self.l1_ratio = l1_ratio
-        self.u = check_real("u", u, 0.0, np.inf, "neither")
-        n = len(target.signs)
-        weight = np.ones(n) if target.weight is None else target.weight
-        self.weight = weight / weight.sum()
-        self.offset = np.zeros(n) if target.offset is None else target.offset
+        self.u = u
+        self.settings = settings
+        self.shares, self.offsets = problem.target.shares, problem.target.offsets
 
-    def cool(self, rhos: int | ArrayLike, names: Any) -> TemperaturePath:
+    def along(self, rhos: Array) -> TemperaturePath:
         """Solve at every temperature, hot to cold, then with the hinge."""
-        grid = _check_temperatures(rhos, self.u)
         fits: list[RegularizationPath] = []
         with warnings.catch_warnings():
             # One warning for the whole path tells more than one for each temperature.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            for rho in progress(grid.tolist(), label="cooling"):
+            for rho in progress(rhos.tolist(), label="cooling"):
                 fits.append(self._fit(Coherence(rho, self.u), fits[-1] if fits else None))
             limit = self._limit(fits[-1])
         scores = [self._scores(fit.coefs[0], fit.intercepts[0]) for fit in fits]
-        path = TemperaturePath(
-            rhos=grid,
-            coefs=np.concatenate([fit.coefs for fit in fits]),
-            intercepts=np.concatenate([fit.intercepts for fit in fits]),
-            objectives=np.concatenate([fit.objectives for fit in fits]),
-            dual_gaps=np.concatenate([fit.dual_gaps for fit in fits]),
-            n_iters=np.concatenate([fit.n_iters for fit in fits]),
-            converged=np.concatenate([fit.converged for fit in fits]),
+
+        def all_of(name: str) -> Any:
+            return np.concatenate([getattr(fit, name) for fit in fits])
+
+        shared = ("coefs", "intercepts", "objectives", "dual_gaps", "n_iters", "converged")
+        return TemperaturePath(
+            rhos=rhos,
+            **{name: all_of(name) for name in shared},
             hinge_objectives=np.array([self._as_hinge(fit, f) for fit, f in zip(fits, scores)]),
             errors=np.array([self._error(f) for f in scores]),
             hinge_limit=limit,
             alpha=self.alpha,
-            l1_ratio=fits[0].l1_ratio,
-            u=self.u,
-            classes=self.target.classes,
-            feature_names=None if names is None else tuple(names),
-        )
-        _warn_unconverged(path)
-        return path
-
-    def _fit(self, loss: Loss, start: RegularizationPath | None) -> RegularizationPath:
-        return self.solve(
-            loss,
-            1.0,
-            alphas=[self.alpha],
             l1_ratio=self.l1_ratio,
-            offset=self.offset,
-            coef_init=None if start is None else start.coefs[0],
-            intercept_init=None if start is None else start.intercepts[0],
+            u=self.u,
+            classes=fits[0].classes,
+            feature_names=fits[0].feature_names,
         )
 
-    def _limit(self, start: RegularizationPath) -> HingeLimit:
+    def _fit(self, loss: Loss, before: RegularizationPath | None) -> RegularizationPath:
+        start = None
+        if before is not None:
+            start = Start(before.coefs[0], float(before.intercepts[0]))
+        grid = Grid.of([self.alpha])
+        return solve_path(self.problem, loss, self.l1_ratio, grid, self.settings, start)
+
+    def _limit(self, before: RegularizationPath) -> HingeLimit:
         """Solve with [u − z]₊ = u [1 − z/u]₊, which is the hinge itself of scores over u.
 
         In c = b/u the objective is u times the hinge's, with the penalty
         α Σ pⱼ [(1−ω) u/2 cⱼ² + ω|cⱼ|].
         """
         u, ridge = self.u, (1.0 - self.l1_ratio) * self.u
-        fit = self.solve(
+        fit = solve_path(
+            self._over_margin(),
             Hinge(),
-            u,
-            alphas=[self.alpha * (ridge + self.l1_ratio)],
-            l1_ratio=self.l1_ratio / (ridge + self.l1_ratio),
-            offset=self.offset / u,
-            coef_init=start.coefs[0] / u,
-            intercept_init=start.intercepts[0] / u,
+            self.l1_ratio / (ridge + self.l1_ratio),
+            Grid.of([self.alpha * (ridge + self.l1_ratio)]),
+            self.settings,
+            Start(before.coefs[0] / u, float(before.intercepts[0] / u)),
         )
         coef, intercept = u * fit.coefs[0], u * float(fit.intercepts[0])
         return HingeLimit(
@@ -290,47 +254,37 @@ class _Problem:
             converged=bool(fit.converged[0]),
         )
 
+    def _over_margin(self) -> Problem:
+        """Return the problem of coefficients and scores over u."""
+        target, penalty = self.problem.target, self.problem.penalty
+        return replace(
+            self.problem,
+            target=replace(target, offset=self.offsets / self.u),
+            penalty=replace(penalty, lower=penalty.lower / self.u, upper=penalty.upper / self.u),
+        )
+
     def _scores(self, coef: Array, intercept: float) -> Array:
-        return np.asarray(self.design @ coef) + intercept + self.offset
+        return self.problem.design.scores(coef) + intercept + self.offsets
 
     def _as_hinge(self, fit: RegularizationPath, scores: Array) -> float:
         """The hinge's objective at a solution; the penalty is the same."""
-        margins = self.target.signs * scores
+        margins = self.problem.target.signs * scores
         excess = fit.loss.value(margins) - np.maximum(self.u - margins, 0.0)
-        return float(fit.objectives[0] - self.weight @ excess)
+        return float(fit.objectives[0] - self.shares @ excess)
 
     def _error(self, scores: Array) -> float:
-        return float(self.weight @ ((scores > 0) != (self.target.signs > 0)))
-
-
-def _target(X: Any, y: Any, sample_weight: Any, class_weight: Any, offset: Any) -> Target:
-    check_consistent_length(X, y)
-    return check_target(
-        X,
-        column_or_1d(y, warn=True),
-        sample_weight=sample_weight,
-        class_weight=class_weight,
-        offset=offset,
-    )
+        return float(self.shares @ ((scores > 0) != (self.problem.target.signs > 0)))
 
 
 def _check_temperatures(rhos: int | ArrayLike, u: float) -> Array:
     """Return the grid, from hot to cold."""
     if isinstance(rhos, Integral) and not isinstance(rhos, bool):
-        if rhos < 1:
+        if rhos not in COUNT:
             raise ValueError(
                 f"rhos={rhos!r} must be a positive number of temperatures or an array of them."
             )
         return u * np.geomspace(_HOTTEST, _COLDEST, int(rhos))
-    return np.unique(check_values("rhos", rhos, 0.0, np.inf, closed=False))[::-1].copy()
-
-
-def _scaled_bounds(bounds: Any, scale: float) -> Any:
-    """Return the bounds on coefficients over `scale`; what is no pair is left for the solver."""
-    if bounds is None or scale == 1.0:
-        return bounds
-    lower, upper = bounds
-    return np.asarray(lower, dtype=float) / scale, np.asarray(upper, dtype=float) / scale
+    return np.unique(POSITIVE.check_each("rhos", rhos))[::-1].copy()
 
 
 def _warn_unconverged(path: TemperaturePath) -> None:

@@ -8,6 +8,13 @@
 namespace clearning::tuning {
 
 // --- Rounding -------------------------------------------------------------------------------------------------------
+// Of one operation.
+inline constexpr double unit_rounding = 2.3e-16;
+// A fit that reaches this share of the gap asked for has proved it, rounding included.
+inline constexpr double share_of_claim = 0.95;
+// Scores that were updated step by step are computed anew once what rounding has made of them may exceed this share of
+// the goal.
+inline constexpr double drift_share = 0.1;
 // Below the error of a double's sum of a few terms.
 inline constexpr double rounding = 1e-14;
 // The same for sums over the samples; radii of the screening are widened by it.
@@ -24,8 +31,8 @@ inline constexpr double constant_share_sparse = 1e-12;
 inline constexpr double cancelled = 1e-6;
 // A dual point that was scaled to a constraint meets it up to this.
 inline constexpr double scaling_rounding = 1e-15;
-// Scaling the heavier class by less than this share costs the square of it (100,000 x 100).
-inline constexpr double balanced = 1e-8;
+// A share of the gap below this part of the goal is bounded, not computed (100,000 x 100).
+inline constexpr double negligible_share = 1e-3;
 
 // --- Costs, in ordinary multiply-adds -------------------------------------------------------------------------------
 // Multiply-adds of a BLAS product in the time of one (5000 x 500, 100,000 x 100).
@@ -173,6 +180,8 @@ inline constexpr double above_the_top = 1e-12;
 inline constexpr double farthest_ahead = 3.0;
 // Unpenalised columns may separate the classes: then the null model's objective is this share of the constant's.
 inline constexpr double separable_null = 1e-10;
+// The null model is the scale of every tolerance, so it is solved to its own.
+inline constexpr double null_accuracy = 1e-8;
 
 // --- Hinge: cooling -------------------------------------------------------------------------------------------------
 inline constexpr double null_temperature = 1e-3;

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from functools import partial
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from clearning._ranges import NON_NEGATIVE, POSITIVE
 from clearning.calibration._numerics import (
     BLOCK,
     Sample,
@@ -58,14 +58,7 @@ class _ScoreCalibrator(BaseEstimator):
     def predict_log_proba(self, scores: ArrayLike) -> Array:
         """Logarithms of the probabilities, finite where a probability itself rounds to 0.
 
-        Parameters
-        ----------
-        scores : array-like of shape (n_samples,)
-            Scores, positive on the side of ``classes_[1]``.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, 2)
+        Takes and returns what :meth:`predict_proba` does.
         """
         return self._map(lambda logit: (log_expit(-logit), log_expit(logit)), scores)
 
@@ -188,11 +181,11 @@ class CoherenceCalibrator(_ScoreCalibrator):
         CoherenceCalibrator
             Itself.
         """
-        _check_parameter("rho", self.rho, ("fit",), or_zero=False)
-        _check_parameter("u", self.u, ("fit", "fit-one"), or_zero=True)
+        POSITIVE.check("rho", self.rho, "fit")
+        NON_NEGATIVE.check("u", self.u, "fit", "fit-one")
         if self.tail not in ("auto", "linear", "log"):
             raise ValueError(f"tail must be 'auto', 'linear' or 'log', got {self.tail!r}.")
-        _check_smooth(self.smooth)
+        NON_NEGATIVE.check("smooth", self.smooth, True, False)
         sample, self.classes_ = _check_fit(scores, y, sample_weight, self.smooth)
         best, knee = best_minimum(sample, self._family(sample.scale), self._knees(sample))
         self.knee_ = sample.scale * knee
@@ -278,7 +271,7 @@ class PlattCalibrator(_ScoreCalibrator):
         self, scores: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> PlattCalibrator:
         """Fit A and B; parameters as in :meth:`CoherenceCalibrator.fit`."""
-        _check_smooth(self.smooth)
+        NON_NEGATIVE.check("smooth", self.smooth, True, False)
         sample, self.classes_ = _check_fit(scores, y, sample_weight, self.smooth)
         negative, positive = sample.masses
         start = np.array([0.0, np.log((positive + 1.0) / (negative + 1.0))])
@@ -385,18 +378,3 @@ def _two_classes(y: NDArray[Any]) -> NDArray[Any]:
     if len(classes) != 2:
         raise ValueError(f"y must hold two classes, got {len(classes)}: {classes}.")
     return classes
-
-
-def _check_smooth(value: Any) -> None:
-    if not isinstance(value, (Real, np.bool_)) or not 0 <= float(value) < np.inf:
-        raise ValueError(f"smooth must be a bool or a finite number >= 0, got {value!r}.")
-
-
-def _check_parameter(name: str, value: Any, words: tuple[str, ...], *, or_zero: bool) -> None:
-    if isinstance(value, str) and value in words:
-        return
-    real = isinstance(value, Real) and not isinstance(value, bool)
-    if not real or not np.isfinite(value) or value < 0 or (value == 0 and not or_zero):
-        allowed = ", ".join(repr(word) for word in words)
-        sign = ">=" if or_zero else ">"
-        raise ValueError(f"{name} must be {allowed} or a finite number {sign} 0, got {value!r}.")

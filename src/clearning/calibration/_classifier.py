@@ -10,33 +10,30 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, _fit_context, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import check_cv
-from sklearn.pipeline import Pipeline
-from sklearn.utils import Bunch, _safe_indexing, get_tags, indexable
-from sklearn.utils._param_validation import HasMethods, StrOptions
-from sklearn.utils.metadata_routing import (
-    MetadataRouter,
-    MethodMapping,
-    _routing_enabled,
-    process_routing,
-)
-from sklearn.utils.metaestimators import _safe_split, available_if
+from sklearn.utils import Bunch, get_tags, indexable
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import (
-    _check_method_params,
-    _check_sample_weight,
-    check_is_fitted,
-    has_fit_parameter,
-)
+from sklearn.utils.validation import check_is_fitted
 
+from clearning._sklearn import (
+    HasMethods,
+    StrOptions,
+    check_sample_weight,
+    fit_context,
+    routing_enabled,
+    safe_indexing,
+)
 from clearning.calibration._calibrators import (
     CoherenceCalibrator,
     PlattCalibrator,
     SollichCalibrator,
 )
+from clearning.calibration._scores import fit_fold, score, two_columns, weight_name
 
 Array = NDArray[np.float64]
 
@@ -138,7 +135,7 @@ class CalibratedMarginClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
     classes_: NDArray[Any]
     calibrated_classifiers_: list[CalibratedClassifier]
 
-    _parameter_constraints: ClassVar[dict] = {
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit", "decision_function"])],
         "method": [StrOptions(set(_METHODS)), HasMethods(["fit", "predict_proba"])],
         "cv": ["cv_object", StrOptions({"train"})],
@@ -161,7 +158,7 @@ class CalibratedMarginClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
         self.ensemble = ensemble
         self.n_jobs = n_jobs
 
-    @_fit_context(prefer_skip_nested_validation=False)
+    @fit_context(prefer_skip_nested_validation=False)
     def fit(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, **fit_params: Any
     ) -> CalibratedMarginClassifier:
@@ -191,11 +188,11 @@ class CalibratedMarginClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
                 "Samples of two classes or more are needed, but y has "
                 f"{len(self.classes_)} class: {self.classes_.tolist()}."
             )
-        weight = None if sample_weight is None else _check_sample_weight(sample_weight, X)
+        weight = None if sample_weight is None else check_sample_weight(sample_weight, X)
         routed = self._route(weight, fit_params)
         if isinstance(self.estimator, FrozenEstimator) or isinstance(self.cv, str):
             estimator = clone(self.estimator).fit(X, y, **routed.estimator.fit)
-            scores = _scores(estimator, X, self.classes_)
+            scores = score(estimator, X, self.classes_)
             pairs = [CalibratedClassifier(estimator, self._calibrator(scores, y, weight))]
         else:
             pairs = self._cross_fit(X, y, weight, routed)
@@ -211,7 +208,7 @@ class CalibratedMarginClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
         """Score each fold by an estimator fitted to the others, and calibrate."""
         splits = self._splits(X, y, routed)
         folds = Parallel(n_jobs=self.n_jobs)(
-            delayed(_fit_fold)(
+            delayed(fit_fold)(
                 clone(self.estimator), X, y, self.classes_, train, test, routed.estimator.fit
             )
             for train, test in splits
@@ -223,7 +220,7 @@ class CalibratedMarginClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
                     estimator,
                     self._calibrator(
                         scores,
-                        _safe_indexing(y, test),
+                        safe_indexing(y, test),
                         None if weight is None else weight[test],
                     ),
                 )
@@ -232,7 +229,7 @@ class CalibratedMarginClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
         held_out = np.concatenate(tests)
         calibrator = self._calibrator(
             np.concatenate([scores for _, scores in folds]),
-            _safe_indexing(y, held_out),
+            safe_indexing(y, held_out),
             None if weight is None else weight[held_out],
         )
         estimator = clone(self.estimator).fit(X, y, **routed.estimator.fit)
@@ -272,7 +269,7 @@ class CalibratedMarginClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
 
     def _route(self, weight: Array | None, fit_params: dict[str, Any]) -> Bunch:
         """Find what goes to the estimator's `fit` and to the splitter."""
-        if _routing_enabled():
+        if routing_enabled():
             return process_routing(self, "fit", sample_weight=weight, **fit_params)
         params = dict(fit_params)
         if weight is not None:
@@ -325,14 +322,7 @@ class CalibratedMarginClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithms of the probabilities, finite where a probability itself rounds to 0.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The samples.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
+        Takes and returns what :meth:`predict_proba` does.
         """
         check_is_fitted(self)
         if len(self.calibrated_classifiers_) > 1:
@@ -359,15 +349,15 @@ class CalibratedMarginClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
     def _proba(self, pair: CalibratedClassifier, X: Any) -> Array:
         if len(self.classes_) > 2:
             return np.exp(self._log_proba(pair, X))
-        return _two_columns(pair.calibrator, _scores(pair.estimator, X, self.classes_))
+        return two_columns(pair.calibrator, score(pair.estimator, X, self.classes_))
 
     def _log_proba(self, pair: CalibratedClassifier, X: Any) -> Array:
-        scores = _scores(pair.estimator, X, self.classes_)
+        scores = score(pair.estimator, X, self.classes_)
         if hasattr(pair.calibrator, "predict_log_proba"):
             logs = np.asarray(pair.calibrator.predict_log_proba(scores.ravel()))
         else:
             with np.errstate(divide="ignore"):
-                logs = np.log(_two_columns(pair.calibrator, scores.ravel()))
+                logs = np.log(two_columns(pair.calibrator, scores.ravel()))
         if len(self.classes_) == 2:
             return logs
         # Where every class is excluded, nothing is known; logsumexp of -inf alone would be nan.
@@ -381,7 +371,7 @@ class CalibratedMarginClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
         largest = values == values.max(axis=1, keepdims=True)
         rows = np.flatnonzero(largest.sum(axis=1) > 1)
         if len(rows):
-            chosen = self.calibrated_classifiers_[0].estimator.predict(_safe_indexing(X, rows))
+            chosen = self.calibrated_classifiers_[0].estimator.predict(safe_indexing(X, rows))
             columns = np.searchsorted(self.classes_, chosen)
             lifted = largest[rows, columns]
             cells = rows[lifted], columns[lifted]
@@ -412,57 +402,3 @@ class CalibratedMarginClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
         if inner.classifier_tags is not None:
             tags.classifier_tags.multi_class = inner.classifier_tags.multi_class
         return tags
-
-
-def _fit_fold(
-    estimator: Any,
-    X: Any,
-    y: Any,
-    classes: NDArray[Any],
-    train: NDArray[np.intp],
-    test: NDArray[np.intp],
-    fit_params: dict[str, Any],
-) -> tuple[Any, Array]:
-    """Fit to the training part of a fold, and score its test part."""
-    X_train, y_train = _safe_split(estimator, X, y, train)
-    X_test, _ = _safe_split(estimator, X, y, test, train)
-    params = _check_method_params(X, params=fit_params, indices=train)
-    estimator.fit(X_train, y_train, **params)
-    return estimator, _scores(estimator, X_test, classes)
-
-
-def _scores(estimator: Any, X: Any, classes: NDArray[Any]) -> Array:
-    """The decision function: one column for two classes, else one for each."""
-    known = np.asarray(getattr(estimator, "classes_", classes))
-    if not np.array_equal(known, classes):
-        raise ValueError(
-            f"{type(estimator).__name__} knows the classes {known}, but y holds {classes}; each "
-            "fold must hold every class."
-        )
-    scores = np.asarray(estimator.decision_function(X), dtype=float)
-    expected = (len(scores),) if len(classes) == 2 else (len(scores), len(classes))
-    if len(classes) == 2 and scores.ndim == 2 and scores.shape[1] == 1:
-        return scores[:, 0]
-    if scores.shape != expected:
-        raise ValueError(
-            f"The decision function of {type(estimator).__name__} has shape {scores.shape} for "
-            f"{len(classes)} classes; {expected} is needed (decision_function_shape='ovr')."
-        )
-    return scores
-
-
-def _two_columns(calibrator: Any, scores: Array) -> Array:
-    """A calibrator's probabilities as two columns, from two or from the second alone."""
-    proba = np.asarray(calibrator.predict_proba(scores), dtype=float)
-    return proba if proba.ndim == 2 else np.column_stack([1.0 - proba, proba])
-
-
-def weight_name(estimator: Any) -> str | None:
-    """What `fit` calls the sample weights of an estimator or of a pipeline's last step."""
-    if isinstance(estimator, FrozenEstimator):
-        return "sample_weight"
-    if isinstance(estimator, Pipeline):
-        step, last = estimator.steps[-1]
-        inner = weight_name(last)
-        return None if inner is None else f"{step}__{inner}"
-    return "sample_weight" if has_fit_parameter(estimator, "sample_weight") else None

@@ -9,27 +9,29 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, _fit_context, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
-from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import (
-    _check_sample_weight,
-    _num_samples,
-    check_is_fitted,
-    column_or_1d,
-    indexable,
-)
+from sklearn.utils.validation import check_is_fitted, column_or_1d, indexable
 
-from clearning._base import Target, check_target, encode_labels
 from clearning._expansion import Expansion, expand
+from clearning._problem import Grid, Penalty, Problem, Start, encode_labels
 from clearning._progress import progress
-from clearning.calibration._classifier import weight_name
+from clearning._sklearn import (
+    HasMethods,
+    Interval,
+    check_sample_weight,
+    fit_context,
+    num_samples,
+    validate_params,
+)
+from clearning.calibration._scores import weight_name
 from clearning.kernel import KernelCLearningClassifier
 from clearning.kernels import row_blocks
 from clearning.linear import CLearningClassifier
 from clearning.losses import make_loss
+from clearning.path import solve_path
 
 Array = NDArray[np.float64]
 
@@ -98,7 +100,7 @@ class WeightedMarginClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
     weights_: Array
     fits_: Any
 
-    _parameter_constraints: ClassVar[dict] = {
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [
             HasMethods(["fit", "decision_function"]),
             HasMethods(["fit", "predict"]),
@@ -113,7 +115,7 @@ class WeightedMarginClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
         self.n_weights = n_weights
         self.n_jobs = n_jobs
 
-    @_fit_context(prefer_skip_nested_validation=False)
+    @fit_context(prefer_skip_nested_validation=False)
     def fit(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> WeightedMarginClassifier:
@@ -134,7 +136,7 @@ class WeightedMarginClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
             Itself.
         """
         X, y = indexable(X, y)
-        if _num_samples(X) == 0:
+        if num_samples(X) == 0:
             raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
         self.classes_, codes = encode_labels(column_or_1d(y))
         self.weights_ = np.arange(self.n_weights + 1) / self.n_weights
@@ -145,7 +147,7 @@ class WeightedMarginClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
         elif isinstance(estimator, KernelCLearningClassifier):
             self.fits_ = _fit_kernel(estimator, X, y, sample_weight, inner)
         else:
-            weight = _check_sample_weight(sample_weight, X)
+            weight = check_sample_weight(sample_weight, X)
             self.fits_ = _fit_any(estimator, X, y, codes, weight, inner, self.n_jobs)
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.fits_.estimator, name):
@@ -293,27 +295,16 @@ def _fit_one(estimator: Any, X: Any, y: Any, fit_params: dict[str, Any]) -> Any:
 def _fit_linear(
     estimator: CLearningClassifier, X: Any, y: Any, sample_weight: Any, inner: Array
 ) -> _LinearFits:
-    estimator._validate_params()
+    validate_params(estimator)
     X, y = estimator._validate_design(X, y)
-    target = check_target(X, y, sample_weight=sample_weight, class_weight=estimator.class_weight)
+    problem = estimator._problem(X, y, sample_weight, None)
     if not _is_wide_ridge(estimator, X):
-        return _LinearFits(estimator, *_solve_in_turn(estimator, X, target, inner))
-    # The kernel problem that a wide ridge is: one matrix for all weights, and warm starts.
+        return _LinearFits(estimator, *_solve_in_turn(estimator, problem, inner))
+    # The kernel problem that a wide ridge is: one matrix for all weights.
     gram = safe_sparse_dot(X, X.T, dense_output=True)
-    by_rows = KernelCLearningClassifier(
-        kernel="precomputed",
-        loss=estimator.loss,
-        alpha=estimator.alpha,
-        l1_ratio=0.0,
-        rho=estimator.rho,
-        u=estimator.u,
-        delta=estimator.delta,
-        fit_intercept=estimator.fit_intercept,
-        tol=estimator.tol,
-        max_iter=estimator.max_iter,
-    )
-    expansion = Expansion(gram, None, np.arange(len(gram)))
-    coefs, intercepts = _solve_in_turn(by_rows, expansion, target, inner)
+    by_rows = Expansion(gram, None, np.arange(len(gram)))
+    problem = Problem(by_rows, problem.target, Penalty(), estimator.fit_intercept)
+    coefs, intercepts = _solve_in_turn(estimator, problem, inner)
     return _LinearFits(estimator, safe_sparse_dot(coefs, X, dense_output=True), intercepts)
 
 
@@ -327,12 +318,13 @@ def _is_wide_ridge(estimator: CLearningClassifier, X: Any) -> bool:
 def _fit_kernel(
     estimator: KernelCLearningClassifier, X: Any, y: Any, sample_weight: Any, inner: Array
 ) -> _KernelFits:
-    estimator._validate_params()
-    X, y, target, sample_weight = estimator._check(X, y, sample_weight, None)
-    training = estimator._training_set(X, target, sample_weight)
+    validate_params(estimator)
+    X, y, target, weight = estimator._check(X, y, sample_weight, None)
+    training = estimator._training_set(X, target, weight)
     kernel = estimator._resolve_kernel(training, estimator.gamma)
     expansion = expand(kernel, training.X, estimator.n_landmarks, estimator.random_state)
-    coefs, intercepts = _solve_in_turn(estimator, expansion, training.target, inner)
+    problem = estimator._problem(expansion, training.target)
+    coefs, intercepts = _solve_in_turn(estimator, problem, inner)
     needed = np.flatnonzero(coefs.any(axis=0))
     centres = expansion.centres[needed]
     return _KernelFits(
@@ -345,29 +337,29 @@ def _fit_kernel(
     )
 
 
-def _solve_in_turn(
-    estimator: Any, design: Any, target: Target, inner: Array
-) -> tuple[Array, Array]:
+def _solve_in_turn(estimator: Any, problem: Problem, inner: Array) -> tuple[Array, Array]:
     """Solve for every π, from the middle outwards, each from its neighbour's solution."""
     loss = make_loss(estimator.loss, rho=estimator.rho, u=estimator.u, delta=estimator.delta)
+    target, settings = problem.target, estimator._settings()
     weight = np.ones(len(target.signs)) if target.weight is None else target.weight
-    solved: dict[int, tuple[Array, float]] = {}
+    solved: dict[int, Start] = {}
     for index, neighbour in progress(_outwards(len(inner)), len(inner), "weights"):
         both = weight * _doubled(inner[index], target.signs > 0)
-        coef, intercept = solved.get(neighbour, (None, None))
         # The solver scales weights to mean one; the penalty follows, so the problem stays the same.
-        path = estimator._path(
-            design,
-            replace(target, weight=both),
+        path = solve_path(
+            replace(problem, target=replace(target, weight=both)),
             loss,
-            alphas=[estimator.alpha * weight.sum() / both.sum()],
-            l1_ratio=estimator.l1_ratio,
-            coef_init=coef,
-            intercept_init=intercept,
+            float(estimator.l1_ratio),
+            Grid.of([estimator.alpha * weight.sum() / both.sum()]),
+            settings,
+            start=solved.get(neighbour),
         )
-        solved[index] = path.coefs[0], float(path.intercepts[0])
-    coefs, intercepts = zip(*(solved[index] for index in range(len(inner))))
-    return np.array(coefs), np.array(intercepts)
+        solved[index] = Start(path.coefs[0], float(path.intercepts[0]))
+    in_order = [solved[index] for index in range(len(inner))]
+    return (
+        np.array([fit.coef for fit in in_order]),
+        np.array([fit.intercept for fit in in_order]),
+    )
 
 
 def _outwards(count: int) -> Iterator[tuple[int, int]]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -139,7 +142,7 @@ def _signs(y: NDArray) -> NDArray[np.int64]:
     return np.where(y == 1, 1, -1)
 
 
-def _first_of_each(digit: NDArray, wanted, count: int) -> NDArray[np.int64]:
+def _first_of_each(digit: NDArray[Any], wanted: Sequence[int], count: int) -> NDArray[np.int64]:
     rows = [np.flatnonzero(digit == value) for value in wanted]
     for value, found in zip(wanted, rows, strict=True):
         if not 1 <= count <= len(found):

@@ -10,13 +10,17 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, logsumexp
 from sklearn.utils import check_random_state
 
+from clearning._ranges import Range
+
+Array = NDArray[np.float64]
+RandomState = int | np.random.RandomState | None
 Sample = tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]]
 
 FLIPPED = 0.2  # share of flipped labels in the first simulation
 NOISE_VARIANCE = 0.01  # of the second simulation: a variance, see `make_simulation`
 
 
-def make_simulation(number: int, n_samples: int = 1000, random_state=None) -> Sample:
+def make_simulation(number: int, n_samples: int = 1000, random_state: RandomState = None) -> Sample:
     """Draw one of the two simulations of Section 5.1.
 
     1. x uniform on the unit disk, y = sign(x₁), then a random 20 % of the labels flipped:
@@ -42,7 +46,7 @@ def make_simulation(number: int, n_samples: int = 1000, random_state=None) -> Sa
     """
     if number not in (1, 2):
         raise ValueError(f"number must be 1 or 2, the paper's two simulations; got {number!r}.")
-    _check_size("n_samples", n_samples, 1)
+    Range(1, closed="left", integer=True).check("n_samples", n_samples)
     rng = check_random_state(random_state)
     return _flipped_disk(rng, n_samples) if number == 1 else _mirrored_sines(rng, n_samples)
 
@@ -74,7 +78,9 @@ def _mirrored_sines(rng: np.random.RandomState, n: int) -> Sample:
     return X, y, simulation_probability(2, X)
 
 
-def make_g241c(n_samples: int = 1500, n_features: int = 241, random_state=None) -> Sample:
+def make_g241c(
+    n_samples: int = 1500, n_features: int = 241, random_state: RandomState = None
+) -> Sample:
     """Draw data in the manner of g241c: two Gaussians, one a class.
 
     Half of the samples come from each of two unit-variance isotropic Gaussians whose centres lie
@@ -95,14 +101,16 @@ def make_g241c(n_samples: int = 1500, n_features: int = 241, random_state=None) 
     X, y, eta
         As in `make_simulation`.
     """
-    _check_size("n_samples", n_samples, 2)
-    _check_size("n_features", n_features, 1)
+    Range(2, closed="left", integer=True).check("n_samples", n_samples)
+    Range(1, closed="left", integer=True).check("n_features", n_features)
     rng = check_random_state(random_state)
     centres = np.vstack([np.zeros(n_features), 2.5 * _direction(rng, n_features)])
     return _gaussian_mixture(rng, centres, np.array([1, -1]), n_samples)
 
 
-def make_g241d(n_samples: int = 1500, n_features: int = 241, random_state=None) -> Sample:
+def make_g241d(
+    n_samples: int = 1500, n_features: int = 241, random_state: RandomState = None
+) -> Sample:
     """Draw data in the manner of g241d: four Gaussians whose clusters mislead.
 
     The two Gaussians of class +1 lie 6 apart in a random direction; those of class -1 lie 2.5 from
@@ -123,8 +131,8 @@ def make_g241d(n_samples: int = 1500, n_features: int = 241, random_state=None) 
     X, y, eta
         As in `make_simulation`.
     """
-    _check_size("n_samples", n_samples, 4)
-    _check_size("n_features", n_features, 1)
+    Range(4, closed="left", integer=True).check("n_samples", n_samples)
+    Range(1, closed="left", integer=True).check("n_features", n_features)
     rng = check_random_state(random_state)
     positive = np.vstack([np.zeros(n_features), 6.0 * _direction(rng, n_features)])
     negative = positive + 2.5 * np.vstack([_direction(rng, n_features) for _ in range(2)])
@@ -133,7 +141,9 @@ def make_g241d(n_samples: int = 1500, n_features: int = 241, random_state=None) 
     )
 
 
-def _gaussian_mixture(rng, centres, labels, n: int) -> Sample:
+def _gaussian_mixture(
+    rng: np.random.RandomState, centres: Array, labels: NDArray[np.int64], n: int
+) -> Sample:
     component = np.arange(n) % len(centres)
     rng.shuffle(component)
     X = centres[component] + rng.normal(size=(n, centres.shape[1]))
@@ -146,11 +156,6 @@ def _gaussian_mixture(rng, centres, labels, n: int) -> Sample:
     return (X - X.mean(axis=0)) / X.std(axis=0), labels[component], eta
 
 
-def _direction(rng, dimension: int) -> NDArray[np.float64]:
+def _direction(rng: np.random.RandomState, dimension: int) -> Array:
     direction = rng.normal(size=dimension)
     return direction / np.linalg.norm(direction)
-
-
-def _check_size(name: str, value, least: int) -> None:
-    if not isinstance(value, int | np.integer) or value < least:
-        raise ValueError(f"{name} must be an integer of at least {least}; got {value!r}.")

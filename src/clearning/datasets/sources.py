@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.io import loadmat
 
+from clearning.datasets.download import MOST_BYTES
 from clearning.datasets.store import Arrays, Source
 
 # Golub et al.'s patients with acute myeloid leukemia; the other 47 have the lymphoblastic kind.
@@ -18,7 +19,7 @@ AML_PATIENTS = frozenset([*range(28, 39), *range(50, 55), 57, 58, *range(60, 67)
 
 def decode_usps(raw: Sequence[bytes]) -> Arrays:
     """Read `zip.train.gz` and `zip.test.gz`: a row is a digit and its 256 grey values."""
-    train, test = (np.loadtxt(io.BytesIO(gzip.decompress(part))) for part in raw)
+    train, test = (np.loadtxt(io.BytesIO(_unpacked(part))) for part in raw)
     return {
         "X_train": train[:, 1:].astype(np.float32),
         "y_train": train[:, 0].astype(np.int8),
@@ -27,9 +28,19 @@ def decode_usps(raw: Sequence[bytes]) -> Arrays:
     }
 
 
+def _unpacked(packed: bytes) -> bytes:
+    """Decompress as far as a real file goes, since anything may have been packed."""
+    with gzip.GzipFile(fileobj=io.BytesIO(packed)) as file:
+        content = file.read(MOST_BYTES + 1)
+    if len(content) > MOST_BYTES:
+        raise ValueError(f"it unpacks to more than {MOST_BYTES} bytes")
+    return content
+
+
 def decode_colon(raw: Sequence[bytes]) -> Arrays:
     """Read `I2000.html` (a row a gene, 62 tissues) and `tissues.html` (negative: tumour)."""
-    genes, tissues = (re.sub("<[^>]*>", "", part.decode("latin-1")).splitlines() for part in raw)
+    # A tag ends before the next one begins: a `<` that is never closed is then looked at once.
+    genes, tissues = (re.sub("<[^<>]*>", "", part.decode("latin-1")).splitlines() for part in raw)
     rows = [line.split() for line in genes]
     X = np.array([row for row in rows if len(row) == 62], dtype=float).T
     signs = [int(line) for line in tissues if re.fullmatch(r"\s*-?\d+\s*", line)]

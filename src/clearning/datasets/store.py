@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearning.datasets.download import DownloadError, read_url
+from clearning.datasets.whole import whole_file
 
 Arrays = dict[str, NDArray]
 
@@ -79,20 +80,6 @@ def checksum(arrays: Arrays, names: Sequence[str]) -> str:
     return digest.hexdigest()
 
 
-def write_whole(path: Path, arrays: Arrays) -> None:
-    """Write arrays to `path` whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
-    try:
-        with part.open("wb") as file:
-            np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
-
-
 def _folders(source: Source) -> list[Path]:
     named = os.environ.get("CLEARNING_DATA")
     folders = [Path(named).expanduser()] if named else []
@@ -150,7 +137,9 @@ def _download(source: Source) -> Arrays:
         ) from None
     arrays = _verified(source, lambda: source.decode(raw), " and ".join(source.urls))
     try:
-        write_whole(path, {name: arrays[name] for name in source.arrays})
+        wanted = {name: arrays[name] for name in source.arrays}
+        with whole_file(path) as file:
+            np.savez_compressed(file, **wanted)  # type: ignore[arg-type]
     except OSError as error:
         raise DatasetError(
             f"{source.title} was downloaded but {path} could not be written ({error.strerror}); "

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from clearning._ranges import Range
 from clearning.display._style import COLOURS, GREY, from_hot_to_cold, new_axes, tidy
 from clearning.losses import (
     CLoss,
@@ -232,9 +233,7 @@ class LossDisplay:
         -------
         LossDisplay
         """
-        temperatures = np.sort(np.asarray(rhos, dtype=float).ravel())[::-1]
-        if not len(temperatures) or not np.all((temperatures > 0) & (temperatures <= 1)):
-            raise ValueError(f"rhos must lie in (0, 1], got {rhos!r}.")
+        temperatures = np.sort(Range(0.0, 1.0, "right").check_each("rhos", rhos))[::-1]
         family = {rho: Coherence(rho, 1.0 - rho) for rho in temperatures}
         panels = [
             _Panel("What a mistake costs", _family("\\rho", family)),

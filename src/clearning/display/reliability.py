@@ -146,40 +146,24 @@ class ReliabilityDisplay:
         -------
         ReliabilityDisplay
         """
+
+        def curve(label: str, values: Array) -> _Curve:
+            weighted = {"sample_weight": sample_weight, "pos_label": pos_label}
+            binned = {**weighted, "n_bins": n_bins, "strategy": strategy}
+            bins = reliability_curve(y, values, **binned)
+            positives = bins.prob_true * bins.effective_size
+            return _Curve(
+                name=label,
+                p=values,
+                weight=np.ones(len(values)) if sample_weight is None else _floats(sample_weight),
+                bins=bins,
+                band=clopper_pearson(positives, bins.effective_size, level),
+                log_loss=cross_entropy(y, values, **weighted),
+                error=expected_calibration_error(y, values, **binned),
+            )
+
         named = p if isinstance(p, Mapping) else {name: p}
-        curves = []
-        for label, values in named.items():
-            values = np.asarray(values, dtype=float)
-            bins = reliability_curve(
-                y,
-                values,
-                sample_weight,
-                n_bins=n_bins,
-                strategy=strategy,
-                pos_label=pos_label,
-            )
-            curves.append(
-                _Curve(
-                    name=str(label),
-                    p=values,
-                    weight=np.ones(len(values))
-                    if sample_weight is None
-                    else _floats(sample_weight),
-                    bins=bins,
-                    band=clopper_pearson(
-                        bins.prob_true * bins.effective_size, bins.effective_size, level
-                    ),
-                    log_loss=cross_entropy(y, values, sample_weight, pos_label=pos_label),
-                    error=expected_calibration_error(
-                        y,
-                        values,
-                        n_bins=n_bins,
-                        strategy=strategy,
-                        sample_weight=sample_weight,
-                        pos_label=pos_label,
-                    ),
-                )
-            )
+        curves = [curve(str(label), np.asarray(each, float)) for label, each in named.items()]
         return cls(curves).plot(**plot_options)
 
     @classmethod

@@ -144,7 +144,9 @@ class _Expansion:
         residual = intercept + self.problem.A @ coef - self.z
         return float(0.5 * self.weights @ residual**2 + self.constant + self.problem.penalty(coef))
 
-    def minimise(self, intercept: float, coef: Array, tol: float, max_sweeps: int):
+    def minimise(
+        self, intercept: float, coef: Array, tol: float, max_sweeps: int
+    ) -> tuple[float, Array, list[float]]:
         """Sweep over α and all β_j until a sweep changes nothing to speak of."""
         coef = coef.copy()
         values = [self.value(intercept, coef)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +13,7 @@ from joblib import Parallel, delayed, parallel_config
 from threadpoolctl import threadpool_limits
 
 from clearning._progress import progress
+from clearning.datasets.whole import whole_file
 
 
 @dataclass(frozen=True)
@@ -37,8 +38,15 @@ class ResultStore:
         return self.folder / f"{key.replace('/', '--').replace(' ', '-')}.json"
 
     def read(self, key: str) -> Any | None:
+        """Return a task's outcome, or None where it is not there or is damaged."""
         path = self.path(key)
-        return json.loads(path.read_text()) if path.is_file() else None
+        if not path.is_file():
+            return None
+        try:
+            return json.loads(path.read_bytes())
+        except ValueError as error:
+            warnings.warn(f"{path} is damaged ({error}); its task is done again.", stacklevel=2)
+            return None
 
     def write(self, key: str, outcome: Any) -> None:
         write_text(self.path(key), json.dumps(outcome))
@@ -46,16 +54,8 @@ class ResultStore:
 
 def write_text(path: Path, text: str) -> None:
     """Write a text file whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
-    try:
-        with part.open("w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+    with whole_file(path) as file:
+        file.write(text.encode())
 
 
 def run(tasks: Sequence[Task], store: ResultStore, jobs: int, label: str = "") -> dict[str, Any]:

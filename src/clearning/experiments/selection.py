@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 from typing import Protocol as Interface
 
 import numpy as np
@@ -24,7 +25,7 @@ Fold = tuple[Rows, Rows]
 class Design(Interface):
     """All samples, of which a path is fitted to some rows and scores others."""
 
-    def fit(self, rows: Rows, y: Array, **options) -> RegularizationPath: ...
+    def fit(self, rows: Rows, y: Array, **options: Any) -> RegularizationPath: ...
 
     def scores(self, path: RegularizationPath, fitted: Rows, rows: Rows) -> Array: ...
 
@@ -35,7 +36,7 @@ class FeatureDesign:
 
     X: Array
 
-    def fit(self, rows: Rows, y: Array, **options) -> RegularizationPath:
+    def fit(self, rows: Rows, y: Array, **options: Any) -> RegularizationPath:
         return _quietly(clearning_path, self.X[rows], y[rows], **options)
 
     def scores(self, path: RegularizationPath, fitted: Rows, rows: Rows) -> Array:
@@ -48,14 +49,16 @@ class KernelDesign:
 
     K: Array
 
-    def fit(self, rows: Rows, y: Array, **options) -> RegularizationPath:
+    def fit(self, rows: Rows, y: Array, **options: Any) -> RegularizationPath:
         return _quietly(kernel_clearning_path, self.K[np.ix_(rows, rows)], y[rows], **options)
 
     def scores(self, path: RegularizationPath, fitted: Rows, rows: Rows) -> Array:
         return self.K[np.ix_(rows, fitted)] @ path.coefs.T + path.intercepts
 
 
-def _quietly(solve: Callable[..., RegularizationPath], *data, **options) -> RegularizationPath:
+def _quietly(
+    solve: Callable[..., RegularizationPath], *data: Any, **options: Any
+) -> RegularizationPath:
     # A fit that ends early says so in `path.converged`, which the tasks report.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from clearning.calibration import CoherenceCalibrator, PlattCalibrator, SollichCalibrator
@@ -99,11 +100,26 @@ def _fit(drawn: Replication, rows: Rows, alphas: Any, **options: Any) -> Regular
         grid["alpha_min_ratio"] = drawn.protocol.floor(0.0)
     options |= {"loss": Hinge(), "l1_ratio": 0.0, "tol": drawn.protocol.tol, "max_iter": MAX_STEPS}
     path = drawn.design.fit(rows, drawn.y, **grid, **options)
-    for i in np.flatnonzero(~path.converged):
-        # An SVM can be far from its neighbour on the path: the start at zero is then the better.
-        alone = drawn.design.fit(rows, drawn.y, alphas=path.alphas[[i]], **options)
-        path.coefs[i], path.intercepts[i] = alone.coefs[0], alone.intercepts[0]
-    return path
+    # An SVM can be far from its neighbour on the path: the start at zero is then the better.
+    alone = {
+        int(i): drawn.design.fit(rows, drawn.y, alphas=path.alphas[[i]], **options)
+        for i in np.flatnonzero(~path.converged)
+    }
+    return _with_points(path, alone) if alone else path
+
+
+def _with_points(
+    path: RegularizationPath, points: dict[int, RegularizationPath]
+) -> RegularizationPath:
+    """Return the path with some of its solutions replaced, each by that of a path of one."""
+    names = ("intercepts", "objectives", "dual_gaps", "n_iters", "converged")
+    columns = {name: getattr(path, name).copy() for name in names}
+    coefs = path.coefs.copy()
+    for i, point in points.items():
+        coefs[i] = point.coefs[0]
+        for name in names:
+            columns[name][i] = getattr(point, name)[0]
+    return replace(path, sparse_coefs=sparse.csr_array(coefs), **columns)
 
 
 def _all_folds(drawn: Replication) -> list[Fold]:

@@ -1,6 +1,7 @@
 // The quadratic part of a penalty, level * b'Qb / 2: a diagonal Q, or the matrix of a kernel.
 // What an iterate carries for it is `form` = Qb; a diagonal needs none.
 #pragma once
+#include <algorithm>
 #include <cmath>
 
 #include "linalg/types.hpp"
@@ -22,6 +23,8 @@ struct Diagonal {
     return ridge(j, level) * (t * d * b[j] + 0.5 * t * t * d * d);
   }
   void start(Index, Vector& form) const { form.clear(); }
+  // How large sums are that cancel in e'Qb + level b'Qb / 2; `pull` is the sum of |e|.
+  double cancelling(const Vector&, double, double) const { return 0.0; }
   void direction(const Columns&, const Vector&, const Vector&, Vector& out) const { out.clear(); }
   // Its curvature in one coefficient, where that is kept apart from the model's matrix.
   double apart(Index j, double level) const { return ridge(j, level); }
@@ -49,6 +52,17 @@ struct KernelForm {
     return level * (t * d * form[j] + 0.5 * t * t * d * along[j]);
   }
   void start(Index p, Vector& form) const { form.assign(p, 0.0); }
+  double cancelling(const Vector& b, double pull, double level) const {
+    double size = 0.0;
+    for (double bj : b) size += std::fabs(bj);
+    return (pull + 0.5 * level * size) * size * largest();
+  }
+  // No entry exceeds the largest of the diagonal.
+  double largest() const {
+    double top = 0.0;
+    for (Index j = 0; j < m; ++j) top = std::max(top, static_cast<double>(column(j)[j]));
+    return top;
+  }
   // out = K_C values, which the scores' own direction is where K is the design.
   void direction(const Columns& columns, const Vector& values, const Vector& scores, Vector& out) const {
     if (is_design) {

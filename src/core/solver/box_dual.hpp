@@ -8,6 +8,7 @@
 #include "linalg/types.hpp"
 #include "linalg/vector_loops.hpp"
 #include "problem/samples.hpp"
+#include "solver/hinge_intercept.hpp"
 #include "tuning.hpp"
 
 namespace clearning {
@@ -32,23 +33,10 @@ class BoxDual {
   double lowest(Index i) const { return samples_.y[i] > 0.0 ? 0.0 : -samples_.weight[i]; }
   double highest(Index i) const { return samples_.y[i] > 0.0 ? samples_.weight[i] : 0.0; }
 
-  // The intercept at which the hinge's sum is least: breakpoints are passed in order until the slope turns.
-  double best_intercept(const Vector& residual) {
-    if (!has_intercept_) return 0.0;
-    order_ = every_index(n_);
-    std::sort(order_.begin(), order_.end(), [&](int i, int j) { return residual[i] > residual[j]; });
-    double slope = 0.0;
-    for (Index i = 0; i < n_; ++i) slope -= std::max(samples_.y[i], 0.0) * samples_.weight[i];
-    for (int i : order_) {
-      slope += samples_.weight[i];  // past -residual a positive sample is content, a negative one no longer
-      if (slope >= 0.0) return -residual[i];
-    }
-    return 0.0;
-  }
-
   // The best intercept, and the gap there: primal less dual objective, at weights that sum to zero.
   void measure(DualState& at) {
-    at.intercept = best_intercept(at.residual);
+    at.intercept = 0.0;
+    if (has_intercept_) at.intercept = hinge_intercept(samples_, [&](int i) { return at.residual[i] + samples_.y[i]; });
     at.gap = 0.0;
     for (Index i = 0; i < n_; ++i) {
       const double left = at.residual[i] + at.intercept;
@@ -59,9 +47,6 @@ class BoxDual {
   Samples samples_;
   Index n_;
   bool has_intercept_;
-
- private:
-  std::vector<int> order_;
 };
 
 }  // namespace clearning

@@ -9,7 +9,7 @@ template <class P>
 class Certificate {
  public:
   Certificate(const P& problem, const Screening<P>& screening)
-      : problem_(problem), projection_(problem, screening), kernel_(problem) {}
+      : problem_(problem), screening_(screening), projection_(problem, screening), kernel_(problem) {}
 
   // The dual point of the last gap; that of the iterate, if it has moved since.
   const Vector& dual(const Stage<P>& at, const Iterate& x) {
@@ -36,8 +36,9 @@ class Certificate {
     if constexpr (P::Quadratic::couples) {
       return kernel_.gap(at, x, set, share);
     } else {
-      const double scale = feasible_scale(at, x, set, *v);
-      double sum = columns_share(at, x, set, *v, scale);
+      const double pull = tuning::unit_rounding * std::sqrt(loops().dot(x.e.data(), x.e.data(), x.e.size()));
+      const double scale = feasible_scale(at, x, set, *v, pull);
+      double sum = columns_share(at, x, set, *v, scale, pull);
       if (sum <= enough) sum += share(scale);
       return std::max(sum, 0.0);
     }
@@ -47,7 +48,9 @@ class Certificate {
   static double samples_share(const Stage<P>& at, const Iterate& x, double scale, const Vector& dual) {
     const P& problem = at.problem;
     if (!problem.free.empty()) return exact_share(at, x, scale, dual);
-    if (scale == 1.0 && x.balance >= 1.0 - tuning::balanced) return 0.0;
+    // Fenchel-Young terms are convex in the scale, zero at one and the loss itself at zero.
+    const double chord = (1.0 - x.balance) * x.loss;
+    if (scale == 1.0 && chord <= tuning::negligible_share * at.goal) return chord;
     return scaled_gap(at.loss, problem.samples, x.score.data(), x.a, scale * (x.heavy > 0.0 ? x.balance : 1.0),
                       scale * (x.heavy < 0.0 ? x.balance : 1.0));
   }
@@ -83,29 +86,33 @@ class Certificate {
   }
 
   // The largest scale at which every column whose conjugate has a domain is inside it.
-  double feasible_scale(const Stage<P>& at, const Iterate& x, const Columns& set, const Vector& v) const {
+  // A correlation is known up to `pull` times the column's length.
+  double feasible_scale(const Stage<P>& at, const Iterate& x, const Columns& set, const Vector& v, double pull) const {
     double scale = 1.0;
     for (int j : set) {
       if (is_projected(x, j)) continue;
-      const double g = std::fabs(v[j]), l1 = at.l1(j);
+      const double g = std::fabs(v[j]) + pull * screening_.length(j), l1 = at.l1(j);
       if (g > l1 && is_constrained(-v[j], at.ridge(j), at.lower(j), at.upper(j))) scale = std::min(scale, l1 / g);
     }
     return scale;
   }
 
-  double columns_share(const Stage<P>& at, const Iterate& x, const Columns& set, const Vector& v, double scale) const {
+  double columns_share(const Stage<P>& at, const Iterate& x, const Columns& set, const Vector& v, double scale,
+                       double pull) const {
     double sum = 0.0;
     for (int j : set) {
       if (is_projected(x, j)) continue;
       const double dual = -scale * v[j], b = x.b[j], l1 = at.l1(j), ridge = at.ridge(j);
-      const bool inside = std::fabs(dual) <= l1 * (1.0 + tuning::scaling_rounding);
-      sum += penalty_conjugate(inside ? 0.0 : dual, l1, ridge, at.lower(j), at.upper(j));
+      const double noisy = std::copysign(std::fabs(dual) + scale * pull * screening_.length(j), dual);
+      const bool inside = std::fabs(noisy) <= l1 * (1.0 + tuning::scaling_rounding);
+      sum += penalty_conjugate(inside ? 0.0 : noisy, l1, ridge, at.lower(j), at.upper(j));
       if (b != 0.0) sum += l1 * std::fabs(b) + 0.5 * ridge * b * b - dual * b;
     }
     return sum;
   }
 
   const P& problem_;
+  const Screening<P>& screening_;
   DualProjection<P> projection_;
   KernelCertificate<P> kernel_;
   Vector projected_v_;

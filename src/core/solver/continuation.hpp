@@ -14,6 +14,7 @@ class Continuation {
     std::swap(earlier_, latest_);
     latest_.position = position;
     latest_.a = x.a;
+    latest_.drift = x.drift;
     latest_.score = x.score;
     latest_.columns = set.support(x.b);
     latest_.values.clear();
@@ -34,13 +35,14 @@ class Continuation {
     for (std::size_t i = 0; i < x.score.size(); ++i) along.score[i] = ahead * (x.score[i] - earlier_.score[i]);
     at.problem.design.combine(turned, rest.data(), along.score.data());
     at.problem.penalty.quadratic.direction(move.columns, move.delta, along.score, along.form);
+    along.drift = ahead * (x.drift + earlier_.drift);
     move.shift = ahead * (x.a - earlier_.a);
     return move;
   }
 
  private:
   struct Point {
-    double position = NAN, a = 0.0;
+    double position = NAN, a = 0.0, drift = 0.0;
     Columns columns;  // that carry coefficients
     Vector values, score;
   };

@@ -2,7 +2,8 @@
 // until the hinge's own gap is small; or it is solved on its dual, where that pays.
 #pragma once
 #include "solver/hinge_ascent.hpp"
-#include "solver/loop.hpp"
+#include "solver/hinge_intercept.hpp"
+#include "solver/proof.hpp"
 
 namespace clearning {
 
@@ -85,7 +86,7 @@ template <class P>
 class HingeSolver {
  public:
   explicit HingeSolver(const P& problem)
-      : solver_(problem, {problem, Hinge::warmed(tuning::null_temperature), 1.0, 0.0,
+      : solver_(problem, {problem, Hinge::warmed(tuning::null_temperature), 1.0, 0.0, 0.0,
                           tuning::even_for_hinge * problem.settings.tol, tuning::first_columns}),
         ascent_(problem) {}
 
@@ -95,17 +96,19 @@ class HingeSolver {
   double fit_null() {
     const double tol = solver_.problem().settings.tol;
     solver_.settle_null();
+    centre();
     null_objective_ = course().loss();
-    solver_.set_goal(tol * null_objective_);
     if (!solver_.problem().free.empty()) {
+      solver_.set_claim(tuning::null_accuracy * null_objective_);
       const double floor = tuning::separable_null * null_objective_;
       CoolingCourse<P> cooling = course();
       solver_.add_free();
       cooling.warm_up();
       solver_.fit_free(cooling);
+      centre();
       null_objective_ = std::max(floor, cooling.loss());
-      solver_.set_goal(tol * null_objective_);
     }
+    solver_.set_claim(tol * null_objective_);
     solver_.correlate_null();
     return null_objective_;
   }
@@ -120,17 +123,29 @@ class HingeSolver {
     if (ascends) {
       ascent_.solve(solver_.stage(), solver_.model(), out.iterations, problem.settings.check_interrupt);
       adopt(out);
-      if (out.converged) return out;
+      if (out.converged) return prove(solver_, cooling.loss(), out);
     }
     cooling.warm_up();
     solver_.choose_columns(previous_alpha);
     solver_.run(cooling, out);
+    if (has_drifted(solver_, out.objective)) {
+      solver_.recompute();
+      solver_.run(cooling, out);
+    }
     if (ascends && !out.converged && ascent_.gap() < out.gap) adopt(out);
-    return out;
+    else centre();
+    return prove(solver_, cooling.loss(), out);
   }
 
  private:
   CoolingCourse<P> course() { return {solver_, null_objective_}; }
+
+  // The hinge's own intercept, where that of the coherence function that stands in for it is near. Sets a.
+  void centre() {
+    if (!solver_.problem().settings.intercept) return;
+    Iterate& x = solver_.iterate();
+    x.a = hinge_intercept(solver_.problem().samples, [&](int i) { return x.score[i]; });
+  }
 
   // The iterate that belongs to the dual's weights.
   void adopt(Outcome& out) {

@@ -19,6 +19,7 @@ struct Iterate {
   double balance = 1.0, heavy = 0.0;  // heavy: the sign of the heavier class, 0 if the classes agree
   Vector v;
   std::vector<int> stamp;  // the point at which a column's v is exact
+  double drift = 0.0;      // what rounding may have made of the scores since they were computed from the coefficients
   int point = 0;           // counts the points at which e and h were evaluated
 
   template <class P>

@@ -15,9 +15,10 @@ class KernelCertificate {
   template <class Share>
   double gap(const Stage<P>& at, const Iterate& x, const Columns& set, Share&& samples) {
     const double level = at.ridge_level();
+    const double noise = rounding_of_gradient(at, x);
     double scale = 1.0, cross = 0.0, square = 0.0, absolute = 0.0;
     for (int j : set) {
-      const double g = std::fabs(at.gradient(x, j)), l1 = at.l1(j);
+      const double g = std::fabs(at.gradient(x, j)) + noise, l1 = at.l1(j);
       if (g > l1) scale = std::min(scale, l1 / g);
       cross += x.v[j] * x.b[j];
       absolute += l1 * std::fabs(x.b[j]);
@@ -25,11 +26,21 @@ class KernelCertificate {
     }
     const double scaled = samples(scale) + scale * cross + 0.5 * (1.0 + scale * scale) * square + absolute;
     if (static_cast<Index>(set.size()) < problem_.p || level == 0.0) return std::max(0.0, scaled);
-    const double plain = absolute + (samples(1.0) + 0.5 * distance(at, x) / level);
+    const double lost =
+        noise * noise / (tuning::unit_rounding * std::max(problem_.penalty.quadratic.largest(), tuning::tiny));
+    const double plain = absolute + (samples(1.0) + 0.5 * (std::max(0.0, distance(at, x)) + lost) / level);
     return std::max(0.0, std::min(scaled, plain));
   }
 
  private:
+  // Of K (e + level b), by the largest entry of K.
+  double rounding_of_gradient(const Stage<P>& at, const Iterate& x) const {
+    double size = 0.0;
+    for (double e : x.e) size += std::fabs(e);
+    for (double b : x.b) size += at.ridge_level() * std::fabs(b);
+    return tuning::unit_rounding * size * problem_.penalty.quadratic.largest();
+  }
+
   // g' K^-1 g with g = K q the gradient, which needs no inverse where the coefficients belong to the samples.
   double distance(const Stage<P>& at, const Iterate& x) {
     if (problem_.penalty.quadratic.is_design) {

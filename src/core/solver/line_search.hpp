@@ -9,6 +9,7 @@ namespace clearning {
 // How a full move changes the scores and Qb.
 struct Direction {
   Vector score, form;
+  double drift = 0.0;  // how far the scores' change may be off beside its own rounding
 };
 
 template <class P>
@@ -79,8 +80,12 @@ class LineSearch {
     return sum;
   }
 
-  // Sets b and form.
+  // Sets b, form and drift.
   static void commit(const Move& move, const Direction& along, double t, Iterate& x) {
+    double largest = 0.0;
+    for (std::size_t i = 0; i < x.score.size(); ++i)
+      largest = std::max(largest, std::fabs(x.score[i]) + std::fabs(t * along.score[i]));
+    x.drift += tuning::unit_rounding * largest + t * along.drift;
     for (std::size_t c = 0; c < move.columns.size(); ++c) {
       double& b = x.b[move.columns[c]];
       b = t == 1.0 ? move.target[c] : b + t * move.delta[c];

@@ -41,7 +41,10 @@ class Solver {
   double gain() const { return gain_; }  // of the last step; infinite if there was none at this loss
 
   void set_alpha(double alpha) { at_.alpha = alpha; }
-  void set_goal(double goal) { at_.goal = goal; }
+  void set_claim(double gap) {
+    at_.claim = gap;
+    at_.goal = tuning::share_of_claim * gap;
+  }
 
   // The model without any coefficient, which is where a path begins.
   void settle_null() { settle(at_, x_); }
@@ -62,20 +65,38 @@ class Solver {
     screening_.remember(x_.e, x_.v);
   }
 
+  // From given coefficients, as far as the bounds allow.
   void start_from(const double* b, double a) {
-    Move move;
-    for (Index j = 0; j < problem_.p; ++j)
-      if (b[j] != 0.0) move.add(static_cast<int>(j), x_.b[j], b[j]);
-    for (std::size_t c = 0; c < move.columns.size(); ++c) x_.b[move.columns[c]] = move.target[c];
-    const Direction along = direction_of(problem_, move);
-    loops().axpy(1.0, along.score.data(), x_.score.data(), x_.score.size());
-    loops().axpy(1.0, along.form.data(), x_.form.data(), x_.form.size());
-    x_.a = a;
-    settle(at_, x_);
+    Columns moved;
+    for (Index j = 0; j < problem_.p; ++j) {
+      if (b[j] == 0.0) continue;
+      x_.b[j] = std::clamp(b[j], at_.lower(j), at_.upper(j));
+      moved.push_back(static_cast<int>(j));
+    }
+    set_.add(moved);
+    if (problem_.settings.intercept) x_.a = a;
+    recompute();
     correlate_all(problem_, x_);
     was_given_ = true;
   }
   bool was_given() const { return was_given_; }
+
+  // Computes the scores anew from the coefficients: what rounding has made of them goes.
+  void recompute() {
+    const Columns support = set_.support(x_.b);
+    Vector values;
+    for (int j : support) values.push_back(x_.b[j]);
+    const double* offset = problem_.samples.offset;
+    x_.score.assign(offset, offset + problem_.n);
+    Vector scores(problem_.n, 0.0);
+    problem_.design.combine(support, values.data(), scores.data());
+    loops().axpy(1.0, scores.data(), x_.score.data(), x_.score.size());
+    problem_.penalty.quadratic.direction(support, values, scores, x_.form);
+    x_.drift = 0.0;
+    continuation_.forget();
+    settle(at_, x_);
+    correlate(problem_, set_.columns(), x_.e, x_);
+  }
 
   // Another loss from here on; the coefficients stay.
   void change_loss(Loss loss) {
@@ -136,6 +157,7 @@ class Solver {
   template <class Course>
   void run(Course& course, Outcome& out) {
     double check_level = 1.0, best_dual = -INFINITY;
+    out.converged = false;
     while (true) {
       problem_.settings.check_interrupt();
       out.gap = course.look(out);

@@ -70,7 +70,8 @@ class RowAscent : public BoxDual {
     for (double s : at.s) (s > 0.0 ? positive : negative) += std::fabs(s);
     if (has_intercept_ && positive != negative) {
       const double least = std::min(positive, negative);
-      for (double& s : at.s) s *= s > 0.0 ? least / positive : least / negative;
+      const auto share = [&](double all) { return all > 0.0 ? least / all : 0.0; };
+      for (double& s : at.s) s *= share(s > 0.0 ? positive : negative);
     }
     b.assign(step_.size(), 0.0);
     for (Index i = 0; i < n_; ++i)

@@ -1,6 +1,6 @@
 // The course of a smooth loss: the loss that is minimised is the one that counts.
 #pragma once
-#include "solver/loop.hpp"
+#include "solver/proof.hpp"
 
 namespace clearning {
 
@@ -39,7 +39,7 @@ template <class P>
 class SmoothSolver {
  public:
   explicit SmoothSolver(const P& problem)
-      : solver_(problem, {problem, problem.loss, 1.0, 0.0,
+      : solver_(problem, {problem, problem.loss, 1.0, 0.0, 0.0,
                           problem.n > tuning::many_samples ? tuning::even_enough_for_many : tuning::even_enough,
                           problem.design.first_columns()}) {}
 
@@ -53,12 +53,12 @@ class SmoothSolver {
     double null_objective = course.loss();
     if (!solver_.problem().free.empty()) {
       const double floor = tuning::separable_null * null_objective;
-      solver_.set_goal(solver_.problem().settings.tol * null_objective);
+      solver_.set_claim(tuning::null_accuracy * null_objective);
       solver_.fit_free(course);
       null_objective = std::max(floor, course.loss());
     }
     solver_.correlate_null();
-    solver_.set_goal(solver_.problem().settings.tol * null_objective);
+    solver_.set_claim(solver_.problem().settings.tol * null_objective);
     return null_objective;
   }
 
@@ -69,8 +69,12 @@ class SmoothSolver {
     solver_.choose_columns(previous_alpha);
     solver_.extrapolate(std::log(alpha));
     solver_.run(course, out);
+    if (has_drifted(solver_, out.objective)) {
+      solver_.recompute();
+      solver_.run(course, out);
+    }
     solver_.remember(std::log(alpha));
-    return out;
+    return prove(solver_, course.loss(), out);
   }
 
  private:

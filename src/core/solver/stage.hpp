@@ -11,6 +11,7 @@ struct Stage {
   const P& problem;
   Loss loss;
   double alpha = 1.0;
+  double claim = 0.0;     // the gap to prove
   double goal = 0.0;      // the gap to reach
   double evenness = 0.0;  // how far the classes' weights may differ, as a share of their sum
   int first_columns = 0;  // that a start far from any solution takes

@@ -8,18 +8,19 @@ the one fitted to all of them is for the model that is fitted to all samples.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from clearning._designs import Array, Indices
+from clearning._problem import Target
+from clearning._search_folds import Fold, class_counts
+from clearning._search_scoring import Metric
 from clearning.losses import Coherence
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -30,9 +31,7 @@ class Calibration:
     weight: Array | None
     tests: Sequence[Indices]
 
-    def cross_fit(
-        self, metric: Callable[[Any, Array, Indices], Array], scores: Sequence[Array]
-    ) -> tuple[Array, list[Any]]:
+    def cross_fit(self, metric: Metric, scores: Sequence[Array]) -> tuple[Array, list[Any]]:
         """Return a candidate's metric (alphas, folds) and, for each alpha, its calibrator.
 
         ``scores`` are those of each fold's test part, one column per alpha.
@@ -62,3 +61,22 @@ class Calibration:
                 self.positive[rows],
                 None if self.weight is None else self.weight[rows],
             )
+
+
+def make_calibration(
+    folds: Sequence[Fold], target: Target, sample_weight: ArrayLike | None
+) -> Calibration:
+    """Return the calibration of these folds, or say why there is none."""
+    every = np.arange(len(target.signs))
+    tests = [every[test] for _, test in folds]
+    for number in range(len(folds)):
+        others = [test for k, test in enumerate(tests) if k != number]
+        if not others or min(class_counts(target, np.concatenate(others))) == 0:
+            raise ValueError(
+                "calibrate=True fits to the test samples of all folds but one, which must be of "
+                f"both classes; without fold {number} of {len(folds)} they are not."
+            )
+    weight = None
+    if sample_weight is not None:
+        weight = np.broadcast_to(np.asarray(sample_weight, dtype=np.float64), len(target.signs))
+    return Calibration(target.signs > 0, weight, tests)

@@ -1,0 +1,341 @@
+"""Puts a problem to the package and says what is wrong with the answer.
+
+The kinds of failure are the keys of `MEANING`; everything else here is how each is found.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+import warnings
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from answers import Fit, View
+from bad import BAD
+from kinds import KINDS
+from plain import EPS, Plain, Point
+from problems import STORAGE, Problem
+from reference import best_without_penalty, descend
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+
+import clearning
+
+SLOW = 5.0
+# A fit that stops so far above its tolerance is counted as stalled, though it is warned about.
+STALLED = 1e-3
+
+MEANING = {
+    "crash": "the interpreter died",
+    "exception": "an exception of another kind than ValueError or TypeError, or without a sentence",
+    "refused": "a good problem was refused",
+    "accepted": "bad input was accepted",
+    "blames another": "the message does not name what is wrong",
+    "slow": f"it took more than {SLOW:g} s of processor time, or never ended",
+    "not finite": "a coefficient, an intercept or an objective is not finite",
+    "bad gap": "a gap is negative or not a number",
+    "negative objective": "an objective is below zero",
+    "wrong objective": "the objective is not the one at the coefficients returned",
+    "false certificate": "a point below objective - gap exists",
+    "silent": "not converged, and no warning",
+    "false convergence": "called converged with a gap above tol * null objective",
+    "wrong null objective": "not the objective of the best model without penalised coefficients",
+    "wrong intercept": "an intercept where none was to be fitted",
+    "out of bounds": "a coefficient lies outside its bounds",
+    "contradiction": "probabilities and scores disagree",
+    "no probabilities": "probabilities that are not finite, negative or do not sum to one",
+    "wrong class": "predict is not the side of the score",
+}
+
+
+class Failure(NamedTuple):
+    kind: str
+    message: str
+
+
+class Verdict(NamedTuple):
+    """What went wrong, and what is only counted."""
+
+    failures: list[Failure]
+    fits: int = 0
+    unconverged: int = 0
+    stalled: int = 0
+    infinite: int = 0
+
+
+def namespace(problem: Problem) -> dict[str, Any]:
+    """What the statements of a problem work on."""
+    columns = dict(problem.columns)
+    options, given = dict(problem.options), dict(problem.rows)
+    if "lower" in columns:
+        options["bounds"] = columns.pop("lower"), columns.pop("upper")
+    options.update(columns)
+    if problem.square is not None:
+        given["penalty_kernel"] = problem.square
+    return {
+        "np": np,
+        "sparse": sparse,
+        "tempfile": tempfile,
+        "clearning": clearning,
+        "X": problem.X.copy(),
+        "y": np.where(problem.signs > 0, problem.labels[1], problem.labels[0]),
+        "options": options,
+        "given": given,
+    }
+
+
+def statements(problem: Problem) -> list[str]:
+    """How the matrix is stored, what is spoilt, and the call."""
+    spoilt = [] if problem.spoil is None else [BAD[problem.spoil].code]
+    return [*(STORAGE[step] for step in problem.storage), *spoilt, KINDS[problem.kind].call]
+
+
+class Answer(NamedTuple):
+    """What the package gave back."""
+
+    result: Any
+    error: Exception | None
+    warned: bool
+    seconds: float
+
+
+def ask(problem: Problem) -> Answer:
+    """Put a problem to the package."""
+    names = namespace(problem)
+    started = time.process_time()
+    error, caught = None, []
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            exec("\n".join(statements(problem)), names)
+    except Exception as exception:
+        error = exception
+    warned = any(issubclass(w.category, ConvergenceWarning) for w in caught)
+    return Answer(names.get("result"), error, warned, time.process_time() - started)
+
+
+def judge(problem: Problem, *, thorough: bool = True) -> Verdict:
+    """Ask the package, and hold its answer to what it promises.
+
+    `thorough` looks for points below the certificate with other solvers too.
+    """
+    answer, kind = ask(problem), KINDS[problem.kind]
+    failures = [Failure("slow", f"{answer.seconds:.1f} s")] if answer.seconds > SLOW else []
+    if answer.error is not None or problem.spoil is not None:
+        return Verdict(failures + _judge_error(problem, answer.error))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            fits, views = kind.fits(problem, answer.result), kind.views(problem, answer.result)
+    except Exception as exception:
+        return Verdict([*failures, Failure("exception", _words(exception))])
+    tol = problem.options.get("tol", 1e-6)
+    for fit in fits:
+        failures += _judge_fit(fit, tol, answer.warned)
+        if "max_iter" not in problem.options:
+            failures += _judge_null(fit)
+    failures += _judge_certificates(fits, thorough)
+    for view in views:
+        failures += _judge_view(view)
+    return Verdict(
+        failures,
+        fits=len(fits),
+        unconverged=sum(not _settled(fit, tol) for fit in fits),
+        stalled=sum(_is_stalled(problem, fit, tol) for fit in fits),
+        infinite=sum(bool(np.isposinf(fit.gap)) and not problem.refusable for fit in fits),
+    )
+
+
+def _words(error: BaseException) -> str:
+    return f"{type(error).__name__}: {str(error)[:200]}"
+
+
+def _judge_error(problem: Problem, error: Exception | None) -> list[Failure]:
+    if error is None:
+        return [Failure("accepted", str(problem.spoil))]
+    sentence = isinstance(error, (ValueError, TypeError)) and len(str(error).split()) > 2
+    if not sentence or "std::" in str(error):
+        return [Failure("exception", _words(error))]
+    if problem.spoil is not None:
+        about = BAD[problem.spoil].names
+        if not any(name in str(error) for name in about):
+            return [Failure("blames another", f"{problem.spoil}: {_words(error)}")]
+        return []
+    return [] if problem.refusable else [Failure("refused", _words(error))]
+
+
+def _null(fit: Fit) -> float:
+    return _null_of(fit.plain)
+
+
+@lru_cache(maxsize=16)
+def _null_of(plain: Plain) -> float:
+    return plain.value(best_without_penalty(plain), 1.0)
+
+
+def _floor(plain: Plain) -> float:
+    """The rounding of what is of the size of the objective at zero; no gap is held to less."""
+    return 1e-300 + 4 * EPS * plain.value(Point(np.zeros(plain.X.shape[1]), 0.0), 1.0)
+
+
+def _settled(fit: Fit, tol: float) -> bool:
+    if fit.converged is not None:
+        return fit.converged
+    # Where free columns separate the classes no model is best: the constant's scale is held to.
+    scale = 1.01 * _null(fit) + 1e-6 * fit.plain.value(fit.plain.best_constant, 1.0)
+    return bool(fit.gap <= tol * scale + _floor(fit.plain))
+
+
+def _is_stalled(problem: Problem, fit: Fit, tol: float) -> bool:
+    patient = "max_iter" not in problem.options and not problem.refusable
+    return patient and not _settled(fit, tol) and not fit.gap <= max(STALLED, tol) * _null(fit)
+
+
+def _judge_fit(fit: Fit, tol: float, warned: bool) -> list[Failure]:
+    """What a fit says of itself."""
+    point, failures = fit.point, []
+    if not (np.isfinite(point.coef).all() and np.isfinite([point.intercept, fit.objective]).all()):
+        worst = f"objective {fit.objective}, gap {fit.gap}, converged {fit.converged}"
+        return [Failure("not finite", worst)]
+    if not fit.gap >= 0:
+        failures.append(Failure("bad gap", f"gap {fit.gap}"))
+    plain = fit.plain
+    exact, rounding = plain.value(point, fit.alpha), plain.rounding(point, fit.alpha)
+    said = f"objective {fit.objective:.12g}, gap {fit.gap:.3g}"
+    if fit.objective < 0 and (fit.converged is not False or fit.objective < -rounding):
+        failures.append(Failure("negative objective", said))
+    # How a kernel matrix is rounded is the estimator's affair, as long as the gap says so.
+    allowed = rounding + _floor(plain) + (fit.gap if plain.private else 0.0)
+    if not abs(fit.objective - exact) <= allowed:
+        message = f"{said}; {fit.objective - exact:.2g} off at its coefficients, +- {rounding:.1g}"
+        failures.append(Failure("wrong objective", message))
+    if point.intercept != 0 and not plain.fit_intercept:
+        failures.append(Failure("wrong intercept", f"intercept {point.intercept:.6g}"))
+    if ((point.coef < plain.lower) | (point.coef > plain.upper)).any():
+        failures.append(Failure("out of bounds", said))
+    if not _settled(fit, tol) and not warned:
+        failures.append(
+            Failure("silent", f"{said}; tol {tol:.3g}, null objective {_null(fit):.6g}")
+        )
+    if fit.converged and fit.null is not None and not fit.gap <= tol * fit.null * (1 + 1e-9):
+        failures.append(Failure("false convergence", f"{said}; {tol:.3g} * {fit.null:.6g}"))
+    return failures
+
+
+def _judge_null(fit: Fit) -> list[Failure]:
+    if fit.null is None:
+        return []
+    exact, constant = _null(fit), fit.plain.best_constant
+    # Where free columns separate the classes no model is best: their scale is the constant's.
+    slack = 1e-6 * fit.plain.value(constant, 1.0) + fit.plain.rounding(constant, 1.0)
+    slack += _floor(fit.plain)
+    if fit.null == exact:
+        return []
+    high = not fit.null <= exact + slack
+    # With free columns the reference may not have found the best model: it is a bound only.
+    low = not fit.plain.free.any() and not fit.null >= exact - slack
+    if not (high or low):
+        return []
+    return [Failure("wrong null objective", f"{fit.null:.12g}; the best is {exact:.12g}")]
+
+
+def _judge_certificates(fits: list[Fit], thorough: bool) -> list[Failure]:
+    """Look for points below objective − gap: the path's own, another solve's, a descent's."""
+    finite = [fit for fit in fits if np.isfinite(fit.point.coef).all()]
+    failures = []
+    for k, fit in enumerate(finite):
+        if not np.isfinite(fit.objective) or not fit.gap < np.inf:
+            continue
+        if fit.point.intercept != 0 and not fit.plain.fit_intercept:
+            continue
+        rivals = [other.point for other in finite] + [fit.plain.best_constant]
+        if thorough:
+            rivals += second_opinion(fit.plain, fit.alpha)
+            rivals.append(descend(fit.plain, fit.alpha, _lowest(fit, rivals)))
+        best = _lowest(fit, rivals)
+        floor = fit.objective - fit.gap
+        lowest = fit.plain.value(best, fit.alpha)
+        slack = sum(
+            fit.plain.rounding(point, fit.alpha) + fit.plain.doubt(point, fit.alpha)
+            for point in (fit.point, best)
+        )
+        if lowest < floor - slack - _floor(fit.plain):
+            said = f"fit {k}: objective {fit.objective:.12g}, gap {fit.gap:.3g}"
+            message = f"{said}; {lowest:.12g}, {floor - lowest:.3g} less, is possible"
+            failures.append(Failure("false certificate", message))
+    return failures
+
+
+def _lowest(fit: Fit, points: list[Point]) -> Point:
+    values = [fit.plain.value(point, fit.alpha) for point in points]
+    return points[int(np.nanargmin(np.where(np.isfinite(values), values, np.inf)))]
+
+
+def second_opinion(plain: Plain, alpha: float) -> list[Point]:
+    """The package itself at other settings; only its points count, and what they are worth here."""
+    loss = plain.loss
+    if loss.name == "hinge" and loss.u != 1.0:
+        return []
+    named: Any = loss.name
+    if loss.name == "coherence" and not loss.scaled:
+        named = clearning.losses.Coherence(loss.rho, loss.u)
+    common = {"loss": named, "rho": loss.rho, "delta": loss.delta, "u": loss.u}
+    common |= {"alphas": [alpha], "l1_ratio": max(plain.l1_ratio, 1e-12), "tol": 1e-9}
+    common |= {"fit_intercept": plain.fit_intercept, "max_iter": 300}
+    order = np.arange(len(plain.y))[::-1]
+    y = plain.y[order]
+    common |= {"sample_weight": plain.weight[order], "offset": plain.offset[order]}
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            if plain.Q.ndim == 2:
+                K = plain.X[order]
+                path = clearning.kernel_clearning_path(K, y, penalty_kernel=plain.Q, **common)
+                return [Point(path.coefs[0], float(path.intercepts[0]))]
+            scale = np.where(plain.factor > 0, plain.Q / plain.factor, 1.0).astype(float)
+            path = clearning.clearning_path(
+                plain.X[order] / scale,
+                y,
+                penalty_factor=(plain.factor / scale).astype(float),
+                bounds=(plain.lower * scale, plain.upper * scale),
+                **common,
+            )
+            coef = np.clip(path.coefs[0] / scale, plain.lower, plain.upper)
+            return [Point(coef, float(path.intercepts[0]))]
+    except (ValueError, TypeError):
+        return []
+
+
+def _judge_view(view: View) -> list[Failure]:
+    """Scores, classes and probabilities must tell the same story."""
+    failures = []
+    scores, proba = view.scores, view.probabilities
+    if scores is not None and not np.isfinite(scores).all():
+        return []
+    if scores is not None and view.predicted is not None and view.signed:
+        wrong = view.predicted != view.classes[(scores > 0).astype(int)]
+        # A calibrated score of zero goes the way of the estimator inside.
+        if (wrong & (scores != 0)).any():
+            failures.append(Failure("wrong class", f"score {scores[wrong][0]!r}"))
+    if proba is None:
+        return failures
+    if not (np.isfinite(proba).all() and (proba >= 0).all()):
+        return [*failures, Failure("no probabilities", repr(proba[~np.isfinite(proba)][:3]))]
+    if (np.abs(proba.sum(axis=1) - 1) > 8 * EPS).any():
+        failures.append(Failure("no probabilities", f"sums {proba.sum(axis=1)!r}"))
+    if not view.signed:
+        return failures
+    if scores is None:
+        against = (proba[:, 1] > proba[:, 0]) & (view.predicted != view.classes[1])
+        against |= (proba[:, 1] < proba[:, 0]) & (view.predicted != view.classes[0])
+    else:
+        against = (proba[:, 1] > proba[:, 0]) != (scores > 0)
+        against |= (proba[:, 0] > proba[:, 1]) != (scores < 0)
+        against &= scores != 0
+    if against.any():
+        at = int(np.argmax(against))
+        score = None if scores is None else float(scores[at])
+        failures.append(Failure("contradiction", f"score {score}, {proba[at].tolist()}"))
+    return failures

@@ -1,0 +1,399 @@
+"""The kinds of problems: how each is drawn, how it is put to the package, what it is to be held to.
+
+A kind's `call` is a statement that is run by the fuzzer and printed in a reproduction. To add one
+(many classes, say), write how it is drawn, the statement, and what of the result is judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import problems as draws
+from answers import (
+    Fit,
+    View,
+    calibrator_views,
+    cv_fits,
+    estimator_views,
+    kernel_fits,
+    linear_fits,
+    path_fits,
+    path_views,
+    temperature_fits,
+    temperature_views,
+)
+from bad import spoil
+from problems import Problem, Rng, chance, pick, power
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How often it is drawn, how, what is called, and what is read off the result."""
+
+    share: float
+    draw: Callable[[Rng], Problem]
+    call: str
+    fits: Callable[[Problem, Any], list[Fit]]
+    views: Callable[[Problem, Any], list[View]]
+
+
+def _no_fits(problem: Problem, result: Any) -> list[Fit]:
+    return []
+
+
+def _target(rng: Rng, X: Any) -> dict[str, Any]:
+    signs = draws.draw_signs(rng, X)
+    rows = draws.mend_weights(draws.draw_rows(rng, len(X)), signs)
+    return {"signs": signs, "rows": rows, "labels": pick(rng, draws.LABELS)}
+
+
+def _weights_of_classes(rng: Rng) -> dict[str, Any]:
+    return {"class_weight": "balanced"} if chance(rng, 0.08) else {}
+
+
+def draw_linear_path(rng: Rng) -> Problem:
+    text = chance(rng, 0.05)
+    if text:
+        X, storage = _word_counts(rng)
+    else:
+        X, storage = draws.draw_storage(rng, draws.draw_matrix(rng, *draws.draw_shape(rng)))
+    target = _target(rng, X)
+    options = {**draws.draw_loss(rng), **draws.draw_solver(rng), **_weights_of_classes(rng)}
+    if text and chance(rng, 0.5):
+        options.update(loss="hinge", l1_ratio=0.0)
+    options["alphas"] = draws.draw_alphas(rng, X, target["signs"])
+    if chance(rng, 0.2):
+        options["standardize"] = True
+    columns = draws.draw_columns(rng, X, start=True)
+    if "coef_init" in columns:
+        options["intercept_init"] = float(rng.standard_normal())
+    problem = Problem("linear_path", X, storage=storage, options=options, columns=columns, **target)
+    return _extreme(rng, problem) if chance(rng, 0.04) else problem
+
+
+def _word_counts(rng: Rng) -> tuple[Any, tuple[str, ...]]:
+    """A few short texts: many columns of small integers, sparse, as a linear SVM is often given."""
+    n, p = int(rng.integers(2, 30)), int(rng.integers(30, 200))
+    counts = rng.integers(-2, 3, (n, p)) * (rng.random((n, p)) < pick(rng, (0.1, 0.5, 1.0)))
+    form = pick(rng, draws.SPARSE)
+    return counts.astype(float), pick(rng, (("float32", form), (form,)))
+
+
+def _extreme(rng: Rng, problem: Problem) -> Problem:
+    """Take one magnitude to the end of the number range: refuse it, or get it right."""
+    rows, options, X = dict(problem.rows), dict(problem.options), problem.X
+    n = len(X)
+    what = rng.integers(6)
+    if what == 0:
+        X = X / max(np.abs(X).max(), 1e-300) * pick(rng, (1e200, 1e-200, 1e150, 1e300))
+    elif what == 1:
+        rows["sample_weight"] = np.full(n, pick(rng, (1e308, 5e-324, 1e300, 1e-310)))
+    elif what == 2:
+        rows["offset"] = pick(rng, (1e300, 1e150)) * rng.standard_normal(n)
+    elif what == 3:
+        options["alphas"] = np.array([pick(rng, (1e-300, 1e300, 1e-150))])
+    elif what == 4:
+        options["max_iter"] = 2**31
+    else:
+        rows["sample_weight"] = power(rng, -300, 300, n)
+    storage = () if what == 0 else problem.storage
+    return replace(problem, X=X, rows=rows, options=options, storage=storage, refusable=True)
+
+
+def draw_linear(rng: Rng) -> Problem:
+    problem = replace(draw_linear_path(rng), kind="linear")
+    options = dict(problem.options)
+    alphas = options.pop("alphas")
+    options.pop("intercept_init", None)
+    options["alpha"] = power(rng, -4, 0) if isinstance(alphas, int) else float(alphas[0])
+    if chance(rng, 0.1):
+        options["warm_start"] = True
+    columns = {name: v for name, v in problem.columns.items() if name != "coef_init"}
+    return replace(problem, options=options, columns=columns)
+
+
+def _both_classes_in_every_fold(problem: Problem, folds: int) -> Problem:
+    """Cross-validation needs samples of each class with weight in each fold; no extremes there."""
+    n = len(problem.X)
+    signs = np.where(np.arange(n) % 2 == 0, 1.0, -1.0) if n < 6 * folds else problem.signs
+    for sign in (-1.0, 1.0):
+        if np.count_nonzero(signs == sign) < 2 * folds:
+            signs = np.where(np.arange(n) % 2 == 0, 1.0, -1.0)
+    rows = {name: v for name, v in problem.rows.items() if name != "sample_weight"}
+    return replace(problem, signs=signs, rows=rows, refusable=False)
+
+
+def draw_linear_cv(rng: Rng) -> Problem:
+    problem = draw_linear(rng)
+    while len(problem.X) < 12 or problem.refusable:
+        problem = draw_linear(rng)
+    options = dict(problem.options)
+    for name in ("alpha", "warm_start", "max_iter"):
+        options.pop(name, None)
+    options["l1_ratios"] = (options.pop("l1_ratio"),)
+    if "rho" in options:
+        options["rhos"] = (options.pop("rho"),)
+    if "u" in options:
+        options["us"] = (options.pop("u"),)
+    options.update(alphas=4, cv=3)
+    if chance(rng, 0.3):
+        options["calibrate"] = True
+    if chance(rng, 0.3):
+        options["selection"] = "one_se"
+    return _both_classes_in_every_fold(replace(problem, kind="linear_cv", options=options), 3)
+
+
+def _gaussian(Z: Any, gamma: float) -> Any:
+    return np.exp(-gamma * ((Z[:, None] - Z[None]) ** 2).sum(-1))
+
+
+def draw_kernel_path(rng: Rng) -> Problem:
+    n = int(rng.integers(2, 41))
+    Z = rng.standard_normal((n, int(rng.integers(1, 6))))
+    if chance(rng, 0.2):
+        Z = Z[rng.integers(0, max(1, n // 2), n)]
+    kind = rng.random()
+    K = _gaussian(Z, power(rng, -3, 2)) if kind < 0.6 else Z @ Z.T
+    if kind > 0.8:
+        K = (1.0 + K) ** 3
+    K = (K + K.T) / 2 * (power(rng, -6, 6) if chance(rng, 0.15) else 1.0)
+    refusable = chance(rng, 0.06)
+    if refusable:
+        K = K - 1e-12 * np.abs(K).max() * np.eye(n)
+    K, storage = draws.draw_storage(rng, K, kernel=True)
+    target = _target(rng, Z)
+    options = {**draws.draw_loss(rng), **draws.draw_solver(rng), **_weights_of_classes(rng)}
+    options["alphas"] = draws.draw_alphas(rng, K, target["signs"])
+    columns = {}
+    if chance(rng, 0.1):
+        columns["coef_init"] = rng.standard_normal(n)
+        options["intercept_init"] = float(rng.standard_normal())
+    problem = Problem(
+        "kernel_path",
+        K,
+        storage=storage,
+        options=options,
+        columns=columns,
+        refusable=refusable,
+        **target,
+    )
+    return _with_landmarks(rng, problem) if n > 3 and chance(rng, 0.2) else problem
+
+
+def _with_landmarks(rng: Rng, problem: Problem) -> Problem:
+    n = len(problem.X)
+    chosen = rng.choice(n, int(rng.integers(1, n)), replace=False)
+    columns = {name: values[chosen] for name, values in problem.columns.items()}
+    square = problem.X[np.ix_(chosen, chosen)]
+    return replace(problem, X=problem.X[:, chosen], square=square, columns=columns)
+
+
+def draw_kernel(rng: Rng) -> Problem:
+    n, p = int(rng.integers(3, 41)), int(rng.integers(1, 6))
+    X = draws.draw_matrix(rng, n, p)
+    options = {**draws.draw_loss(rng), **draws.draw_solver(rng), **_weights_of_classes(rng)}
+    options["kernel"] = pick(rng, draws.KERNELS)
+    if options["kernel"] == "precomputed":
+        X = _gaussian(rng.standard_normal((n, p)), power(rng, -2, 2))
+        X = (X + X.T) / 2
+    if chance(rng, 0.3):
+        options["dtype"] = "float32"
+    if chance(rng, 0.5):
+        options["gamma"] = pick(rng, ("mean", "scale", power(rng, -2, 2)))
+    if options["kernel"].startswith("poly"):
+        options["degree"] = int(rng.integers(1, 5))
+        options["coef0"] = float(pick(rng, (0.0, 1.0)))
+    if chance(rng, 0.15):
+        options["n_landmarks"] = int(rng.integers(1, n // 2 + 1))
+    options["alpha"] = power(rng, -5, 1)
+    if chance(rng, 0.1):
+        options["warm_start"] = True
+    X, storage = draws.draw_storage(rng, X, kernel=options["kernel"] == "precomputed")
+    target = _target(rng, X)
+    if "n_landmarks" in options:
+        target["rows"].pop("sample_weight", None)
+    # A power of large numbers may have no place among the floating-point ones.
+    refusable = options["kernel"].startswith("poly") and bool(np.abs(X).max() > 1e6)
+    return Problem("kernel", X, storage=storage, options=options, refusable=refusable, **target)
+
+
+def draw_kernel_cv(rng: Rng) -> Problem:
+    problem = draw_kernel(rng)
+    while len(problem.X) < 12:
+        problem = draw_kernel(rng)
+    options = dict(problem.options)
+    for name in ("alpha", "warm_start", "max_iter", "n_landmarks"):
+        options.pop(name, None)
+    options["l1_ratios"] = (options.pop("l1_ratio"),)
+    for one, many in (("rho", "rhos"), ("u", "us"), ("gamma", "gammas")):
+        if one in options:
+            options[many] = (options.pop(one),)
+    options.update(alphas=4, cv=3)
+    return _both_classes_in_every_fold(replace(problem, kind="kernel_cv", options=options), 3)
+
+
+def _temperatures(rng: Rng, problem: Problem, kind: str) -> Problem:
+    keep = ("l1_ratio", "tol", "fit_intercept", "standardize", "class_weight")
+    options = {name: v for name, v in problem.options.items() if name in keep}
+    options["alpha"] = power(rng, -4, 0)
+    options["rhos"] = power(rng, -4, 2, int(rng.integers(1, 4)))
+    if chance(rng, 0.3):
+        options["u"] = power(rng, -2, 2)
+    columns = {name: v for name, v in problem.columns.items() if name != "coef_init"}
+    return replace(problem, kind=kind, options=options, columns=columns)
+
+
+def draw_temperature(rng: Rng) -> Problem:
+    problem = draw_linear_path(rng)
+    while problem.refusable:
+        problem = draw_linear_path(rng)
+    return _temperatures(rng, problem, "temperature_path")
+
+
+def draw_kernel_temperature(rng: Rng) -> Problem:
+    return _temperatures(rng, draw_kernel_path(rng), "kernel_temperature_path")
+
+
+def draw_calibrator(rng: Rng) -> Problem:
+    n = int(rng.integers(2, 60))
+    signs = draws.draw_signs(rng, rng.standard_normal((n, 1)))
+    scores = signs * rng.standard_normal(n) + pick(rng, (0.0, 1.0, 3.0)) * signs
+    scores = scores * pick(rng, (1.0, 1.0, power(rng, -12, 12)))
+    if chance(rng, 0.2):
+        scores = np.rint(scores)
+    rows = draws.mend_weights(draws.draw_rows(rng, n), signs)
+    rows.pop("offset", None)
+    method = pick(rng, ("CoherenceCalibrator", "PlattCalibrator", "SollichCalibrator"))
+    options: dict[str, Any] = {"method": method}
+    if method == "CoherenceCalibrator":
+        options["u"] = pick(rng, ("fit", "fit-one", 0.0, 1.0, power(rng, -3, 3)))
+        options["rho"] = pick(rng, ("fit", "fit", power(rng, -6, 3)))
+        options["tail"] = pick(rng, ("auto", "linear", "log"))
+        options["smooth"] = pick(rng, (True, False, 0.5))
+    return Problem("calibrator", scores[:, None], signs, rows=rows, options=options)
+
+
+def draw_calibrated(rng: Rng) -> Problem:
+    problem = draw_linear(rng)
+    while len(problem.X) < 12 or problem.refusable:
+        problem = draw_linear(rng)
+    options = dict(problem.options)
+    options.pop("warm_start", None)
+    options["method"] = pick(rng, ("coherence", "coherence-svm", "temperature", "sollich", "platt"))
+    rows = {name: v for name, v in problem.rows.items() if name != "offset"}
+    problem = replace(problem, kind="calibrated", options=options, rows=rows)
+    return _both_classes_in_every_fold(problem, 3)
+
+
+def draw_weighted(rng: Rng) -> Problem:
+    problem = draw_linear(rng)
+    while problem.refusable:
+        problem = draw_linear(rng)
+    options = dict(problem.options)
+    for name in ("warm_start", "class_weight"):
+        options.pop(name, None)
+    options["n_weights"] = int(rng.integers(2, 6))
+    rows = {name: v for name, v in problem.rows.items() if name != "offset"}
+    return replace(problem, kind="weighted", options=options, rows=rows)
+
+
+_TWICE = "\nresult = result.fit(X, y, **given) if options.get('warm_start') else result"
+
+KINDS: dict[str, Kind] = {
+    "linear_path": Kind(
+        0.4,
+        draw_linear_path,
+        "result = clearning.clearning_path(X, y, **options, **given)",
+        path_fits,
+        path_views,
+    ),
+    "linear": Kind(
+        0.17,
+        draw_linear,
+        "result = clearning.CLearningClassifier(**options).fit(X, y, **given)" + _TWICE,
+        linear_fits,
+        estimator_views,
+    ),
+    "linear_cv": Kind(
+        0.02,
+        draw_linear_cv,
+        "result = clearning.CLearningClassifierCV(**options).fit(X, y, **given)",
+        cv_fits,
+        estimator_views,
+    ),
+    "kernel_path": Kind(
+        0.12,
+        draw_kernel_path,
+        "result = clearning.kernel_clearning_path(X, y, **options, **given)",
+        path_fits,
+        path_views,
+    ),
+    "kernel": Kind(
+        0.14,
+        draw_kernel,
+        "result = clearning.KernelCLearningClassifier(**options).fit(X, y, **given)" + _TWICE,
+        kernel_fits,
+        estimator_views,
+    ),
+    "kernel_cv": Kind(
+        0.01,
+        draw_kernel_cv,
+        "result = clearning.KernelCLearningClassifierCV(**options).fit(X, y, **given)",
+        kernel_fits,
+        estimator_views,
+    ),
+    "temperature_path": Kind(
+        0.03,
+        draw_temperature,
+        "result = clearning.temperature_path(X, y, **options, **given)",
+        temperature_fits,
+        temperature_views,
+    ),
+    "kernel_temperature_path": Kind(
+        0.02,
+        draw_kernel_temperature,
+        "result = clearning.kernel_temperature_path(X, y, **options, **given)",
+        temperature_fits,
+        temperature_views,
+    ),
+    "calibrator": Kind(
+        0.06,
+        draw_calibrator,
+        "method = options.pop('method')\n"
+        "result = getattr(clearning, method)(**options).fit(np.ravel(X), y, **given)",
+        _no_fits,
+        calibrator_views,
+    ),
+    "calibrated": Kind(
+        0.02,
+        draw_calibrated,
+        "method = options.pop('method')\n"
+        "inner = clearning.CLearningClassifier(**options)\n"
+        "result = clearning.CalibratedMarginClassifier(inner, method=method, cv=3)"
+        ".fit(X, y, **given)",
+        _no_fits,
+        estimator_views,
+    ),
+    "weighted": Kind(
+        0.01,
+        draw_weighted,
+        "n_weights = options.pop('n_weights')\n"
+        "inner = clearning.CLearningClassifier(**options)\n"
+        "result = clearning.WeightedMarginClassifier(inner, n_weights=n_weights)"
+        ".fit(X, y, **given)",
+        _no_fits,
+        estimator_views,
+    ),
+}
+
+
+def draw(seed: int, index: int) -> Problem:
+    """Draw the problem that the seed and the index determine; one in twelve is bad input."""
+    rng = np.random.default_rng([seed, index])
+    kinds = list(KINDS.values())
+    shares = np.array([kind.share for kind in kinds])
+    problem = kinds[rng.choice(len(kinds), p=shares / shares.sum())].draw(rng)
+    return spoil(rng, problem) if chance(rng, 0.08) else problem

@@ -1,0 +1,79 @@
+"""Points with a low objective, found by others: what a certificate must stay below.
+
+SciPy's L-BFGS-B works on centred and scaled columns, with b = b⁺ − b⁻ where there is an l1 part.
+The hinge is approached through smooth losses; its own objective judges.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from plain import LONG, Plain, Point
+from scipy.optimize import minimize
+
+MAX_STEPS = 150
+
+
+def descend(plain: Plain, alpha: float, start: Point) -> Point:
+    """Go down from a point; the hinge through colder and colder coherence functions."""
+    if plain.loss.name != "hinge":
+        return _descend(plain, alpha, start)
+    size = max(plain.loss.u, 1e-300)
+    for rho in (1e-1 * size, 1e-3 * size, 1e-5 * size):
+        smooth = plain.with_loss(name="coherence", rho=rho, scaled=False)
+        start = min(start, _descend(smooth, alpha, start), key=lambda at: plain.value(at, alpha))
+    return start
+
+
+def best_without_penalty(plain: Plain) -> Point:
+    """The best model whose penalised coefficients are all zero."""
+    point = plain.best_constant
+    if not plain.free.any():
+        return point
+    held = replace(
+        plain,
+        lower=np.where(plain.free, plain.lower, 0.0),
+        upper=np.where(plain.free, plain.upper, 0.0),
+    )
+    return min(point, descend(held, 1.0, point), key=lambda at: plain.value(at, 1.0))
+
+
+def _descend(plain: Plain, alpha: float, start: Point) -> Point:
+    X, y, w = plain.X, plain.y, plain.weight
+    with np.errstate(all="ignore"):
+        centre = w @ X if plain.fit_intercept else np.zeros(X.shape[1])
+        Z = X - centre
+        scale = np.abs(Z).max(axis=0)
+        scale[(scale == 0) | ~np.isfinite(1 / scale)] = 1.0
+        Z = Z / scale
+        lasso = (alpha * plain.l1_ratio * plain.factor / scale).astype(float)
+        squares = scale.astype(LONG) ** 2 if plain.Q.ndim == 1 else np.outer(scale, scale)
+        Q = (alpha * (1 - plain.l1_ratio) * plain.Q / squares).astype(float)
+        limits = np.column_stack([plain.lower * scale, plain.upper * scale])
+        limits[np.isnan(limits)] = 0.0
+
+    def smooth(a: float, c: np.ndarray) -> tuple[float, float, np.ndarray]:
+        z = y * (plain.offset + a + Z @ c)
+        residual = -w * y * plain.loss.slope(z)
+        Qc = Q * c if Q.ndim == 1 else Q @ c
+        value = w @ plain.loss.value(z) + 0.5 * (c @ Qc)
+        return value, residual.sum() * plain.fit_intercept, Z.T @ residual + Qc
+
+    def split(x: np.ndarray) -> tuple[float, np.ndarray]:
+        up, down = x[1 : len(scale) + 1], x[len(scale) + 1 :]
+        value, slope, gradient = smooth(x[0], up - down)
+        pushes = np.concatenate([[slope], gradient + lasso, lasso - gradient])
+        return value + lasso @ (up + down), pushes
+
+    c, a = start.coef * scale, start.intercept + centre @ start.coef
+    first = np.concatenate([[a], np.maximum(c, 0), np.maximum(-c, 0)])
+    box = [(None, None), *[(0, top) for top in limits[:, 1]], *[(0, -low) for low in limits[:, 0]]]
+    if not np.isfinite(first).all():
+        return start
+    with np.errstate(all="ignore"):
+        options = {"maxiter": MAX_STEPS, "ftol": 0.0, "gtol": 1e-12, "maxcor": 20}
+        x = minimize(split, first, jac=True, method="L-BFGS-B", bounds=box, options=options).x
+        coef = (x[1 : len(scale) + 1] - x[len(scale) + 1 :]) / scale
+    found = Point(np.clip(coef, plain.lower, plain.upper), float(x[0] - centre @ coef))
+    return found if plain.value(found, alpha) < plain.value(start, alpha) else start

@@ -1,0 +1,25 @@
+"""The compiled core, as the rest of the package sees it."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__version__: str
+simd: str
+
+def solve_dense(X: NDArray[Any], request: dict[str, Any]) -> dict[str, Any]: ...
+def solve_sparse(
+    data: NDArray[Any],
+    indices: NDArray[Any],
+    indptr: NDArray[Any],
+    n_rows: int,
+    request: dict[str, Any],
+) -> dict[str, Any]: ...
+def solve_kernel(
+    K: NDArray[Any], penalty: NDArray[Any], request: dict[str, Any]
+) -> dict[str, Any]: ...
+def evaluate_loss(
+    loss: dict[str, Any], margins: NDArray[np.float64]
+) -> dict[str, NDArray[np.float64]]: ...
+def interrupt() -> None: ...

@@ -1,0 +1,191 @@
+"""Designs: the columns that carry coefficients, and how the compiled core is asked about them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.linalg import cho_factor, cho_solve
+
+from clearning import _core
+from clearning._sklearn import safe_indexing
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+
+class Design(Protocol):
+    """What a problem asks of its design."""
+
+    @property
+    def n_columns(self) -> int:
+        """The number of coefficients."""
+
+    @property
+    def auto_min_ratio(self) -> float:
+        """How far an automatic grid of penalties falls."""
+
+    def rows(self, index: Indices) -> Design:
+        """The design of some of the samples, in the order in which the core reads it."""
+
+    def held_out(self, train: Indices, test: Indices) -> Any:
+        """The rows of other samples, in the columns that ``rows(train)`` has."""
+
+    def scores(self, coef: Array) -> Array:
+        """The product of the design and a coefficient for each column."""
+
+    def scales(self, shares: Array) -> Array:
+        """What the penalty takes as each column's unit, given weights that sum to one."""
+
+    def solve(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Ask the compiled core."""
+
+
+@dataclass(frozen=True)
+class Features:
+    """A matrix of features, dense or sparse; `standardize` penalises in units of its columns."""
+
+    X: Any
+    standardize: bool = False
+
+    @property
+    def n_columns(self) -> int:
+        return self.X.shape[1]
+
+    @property
+    def auto_min_ratio(self) -> float:
+        return 1e-2 if self.X.shape[0] < self.X.shape[1] else 1e-4
+
+    @cached_property
+    def columns(self) -> Any:
+        """X in the order in which the core walks it: by columns, each entry once."""
+        return by_columns(self.X)
+
+    def rows(self, index: Indices) -> Features:
+        return Features(by_columns(safe_indexing(self.X, index)), self.standardize)
+
+    def held_out(self, train: Indices, test: Indices) -> Any:
+        return safe_indexing(self.X, test)
+
+    def scores(self, coef: Array) -> Array:
+        return np.asarray(self.columns @ coef)
+
+    def scales(self, shares: Array) -> Array:
+        return column_scales(self.columns, shares) if self.standardize else np.ones(self.n_columns)
+
+    def solve(self, request: dict[str, Any]) -> dict[str, Any]:
+        solver = _solve_by_rows if _is_wide_ridge(self.columns, request) else _solve_by_columns
+        return solver(self.columns, request)
+
+
+def by_columns(X: Any) -> Any:
+    """Return a matrix by columns, each entry once."""
+    if not sparse.issparse(X):
+        return np.asfortranarray(X)
+    X = X.tocsc()
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
+
+
+def column_scales(X: Any, shares: Array) -> Array:
+    """Weighted standard deviations of the columns; 1 where a column is constant."""
+    mean = np.asarray(X.T @ shares, dtype=float).ravel()
+    variance = (_sparse_variances if sparse.issparse(X) else _dense_variances)(X, shares, mean)
+    flat = variance <= 1e-14 * np.maximum(variance + mean**2, np.finfo(float).tiny)
+    return np.sqrt(np.where(flat, 1.0, variance))
+
+
+def _dense_variances(X: NDArray[Any], shares: Array, mean: Array) -> Array:
+    n, p = X.shape
+    variance = np.empty(p)
+    width = max(1, 2**16 // n)  # blocks of columns that stay in the cache
+    for start in range(0, p, width):
+        block = slice(start, start + width)
+        variance[block] = shares @ (X[:, block] - mean[block]) ** 2
+    return variance
+
+
+def _sparse_variances(X: Any, shares: Array, mean: Array) -> Array:
+    p = X.shape[1]
+    columns = np.repeat(np.arange(p), np.diff(X.indptr))
+    stored = shares[X.indices]
+    centred = np.bincount(columns, stored * (X.data - mean[columns]) ** 2, minlength=p)
+    # In a full column no weight is left for zeros; the rounding of 1 − Σw would grow with mean².
+    full = np.bincount(columns, stored > 0, minlength=p) == np.count_nonzero(shares)
+    zeros = np.where(full, 0.0, 1.0 - np.bincount(columns, stored, minlength=p))
+    return centred + zeros * mean**2
+
+
+def _solve_by_columns(X: Any, request: dict[str, Any]) -> dict[str, Any]:
+    if not sparse.issparse(X):
+        return _core.solve_dense(X, request)
+    indices, indptr = X.indices, X.indptr
+    if indices.dtype != indptr.dtype or indices.dtype not in (np.int32, np.int64):
+        indices, indptr = indices.astype(np.int64), indptr.astype(np.int64)
+    return _core.solve_sparse(X.data, indices, indptr, X.shape[0], request)
+
+
+def _is_wide_ridge(X: Any, request: dict[str, Any]) -> bool:
+    return (
+        request["l1_ratio"] == 0.0
+        and X.shape[0] < X.shape[1]
+        and X.dtype == np.float64
+        and bool(np.all(request["l2_factor"] > 0))
+        and bool(np.all(np.isinf(request["lower"])) and np.all(np.isinf(request["upper"])))
+    )
+
+
+def _solve_by_rows(X: Any, request: dict[str, Any]) -> dict[str, Any]:
+    """Ridge with fewer samples than features, as the kernel problem it is.
+
+    With Λ the penalty factors, b = Λ⁻¹X'β gives X b = Kβ and b'Λb = β'Kβ for K = XΛ⁻¹X'.
+    """
+    n = X.shape[0]
+    if request["alphas"] is None:
+        # The grid is the linear problem's own.
+        top = _solve_by_columns(X, {**request, "n_alphas": 1, "tol": 1.0})["alphas"][0]
+        grid = top * request["alpha_min_ratio"] ** np.linspace(0.0, 1.0, request["n_alphas"])
+        request = {**request, "alphas": grid}
+    inverse = 1.0 / request["l2_factor"]
+    Z = X @ sparse.diags_array(inverse) if sparse.issparse(X) else X * inverse
+    K = Z @ X.T
+    K = np.asfortranarray(K.toarray() if sparse.issparse(K) else K)
+    start = request["coef_init"]
+    raw = _core.solve_kernel(
+        K,
+        K,
+        {
+            **request,
+            **{name: np.ones(n) for name in ("l1_factor", "l2_factor")},
+            "lower": np.full(n, -np.inf),
+            "upper": np.full(n, np.inf),
+            "coef_init": None if start is None else _start_by_rows(K, np.asarray(X @ start)),
+        },
+    )
+    beta = sparse.csr_array((raw["values"], raw["columns"], raw["starts"]), (len(raw["alphas"]), n))
+    coefs = sparse.csr_array(beta @ Z)
+    coefs.sort_indices()
+    raw.update(
+        values=coefs.data,
+        columns=coefs.indices.astype(np.int32),
+        starts=coefs.indptr.astype(np.int64),
+    )
+    return raw
+
+
+def _start_by_rows(K: Array, scores: Array) -> Array | None:
+    """Return β with Kβ near the scores X b of a start b, or None where K has no size.
+
+    The little that is added to K's diagonal makes it regular where samples repeat; it changes the
+    start, never the solution.
+    """
+    size = float(np.linalg.norm(K))
+    if not 0.0 < size < np.inf:
+        return None
+    return cho_solve(cho_factor(K + 1e-10 * size * np.eye(len(K))), scores)

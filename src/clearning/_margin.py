@@ -1,0 +1,141 @@
+"""What all classifiers share: the way from a score to a class, a probability or the error that
+says why there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from numbers import Integral, Real
+from types import MethodType
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin
+
+from clearning._problem import Settings, check_settings
+from clearning._sklearn import Interval, StrOptions
+from clearning.losses import LOSS_NAMES, Loss, has_link
+
+# scikit-learn's own checks, and so its own words, for what every classifier here takes.
+COMMON_CONSTRAINTS: dict[str, list[Any]] = {
+    "loss": [StrOptions(set(LOSS_NAMES)), Loss],
+    "delta": [Interval(Real, 0, None, closed="neither")],
+    "fit_intercept": ["boolean"],
+    "class_weight": [StrOptions({"balanced"}), dict, None],
+    "tol": [Interval(Real, 0, None, closed="neither")],
+    "max_iter": [Interval(Integral, 1, None, closed="left")],
+}
+SINGLE_FIT_CONSTRAINTS: dict[str, list[Any]] = {
+    "rho": [Interval(Real, 0, None, closed="neither")],
+    "u": [Interval(Real, 0, None, closed="neither")],
+    "alpha": [Interval(Real, 0, None, closed="neither")],
+    "l1_ratio": [Interval(Real, 0, 1, closed="both")],
+    "warm_start": ["boolean"],
+}
+
+
+class needs_link:
+    """A method that is there only where the loss has a link to probabilities, or gets one.
+
+    scikit-learn's ``available_if`` replaces the message of the check by its own; here the
+    AttributeError itself has to say what to do instead.
+    """
+
+    def __init__(self, method: Callable[..., Any]) -> None:
+        self.method = method
+        self.__doc__ = method.__doc__
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Callable[..., Any]:
+        if instance is None:
+            return self.method
+        if getattr(instance, "calibrate", False):
+            return MethodType(self.method, instance)
+        loss = instance.loss_ if hasattr(instance, "loss_") else instance.loss
+        if not has_link(loss):
+            raise AttributeError(
+                f"{type(instance).__name__!r} has no attribute {self.method.__name__!r} with "
+                f"loss={getattr(loss, 'name', loss)!r}, which has no link to probabilities. Wrap "
+                "the classifier in CalibratedMarginClassifier, or choose loss='coherence' or "
+                "loss='logistic'."
+            )
+        return MethodType(self.method, instance)
+
+
+class MarginClassifierMixin(ClassifierMixin):
+    """Predictions from a score f(x): its sign, and the loss's inverse link η̃(f).
+
+    A class that mixes this in has ``decision_function(X, offset=None)``, ``classes_`` and
+    ``loss_``; a ``calibrator_`` takes the place of the loss's link. As either is > 1/2 exactly
+    where f > 0, classes and probabilities never disagree.
+    """
+
+    tol: float
+    max_iter: int
+    classes_: NDArray[Any]
+    loss_: Loss
+    calibrator_: Any = None
+    decision_function: Callable[..., NDArray[Any]]
+
+    def predict(self, X: Any, offset: ArrayLike | None = None) -> NDArray[Any]:
+        """Return the class on whose side the score is.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The samples.
+        offset : array-like of shape (n_samples,), default=None
+            Added to the scores.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            ``classes_[1]`` where the score is positive, ``classes_[0]`` elsewhere.
+        """
+        scores = self.decision_function(X, offset=offset)
+        return self.classes_[(scores > 0).astype(np.intp)]
+
+    @needs_link
+    def predict_proba(self, X: Any, offset: ArrayLike | None = None) -> NDArray[Any]:
+        """Return the class probabilities, by the calibrator or the loss's own inverse link.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The samples.
+        offset : array-like of shape (n_samples,), default=None
+            Added to the scores.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, 2)
+            One column per class, in the order of ``classes_``.
+        """
+        scores = self.decision_function(X, offset=offset)
+        if self.calibrator_ is not None:
+            return self.calibrator_.predict_proba(scores)
+        return self.loss_.probabilities(scores)
+
+    @needs_link
+    def predict_log_proba(self, X: Any, offset: ArrayLike | None = None) -> NDArray[Any]:
+        """Return the logarithms of the class probabilities.
+
+        Parameters
+        ----------
+        X, offset
+            As for :meth:`predict_proba`.
+
+        Returns
+        -------
+        log_probabilities : ndarray of shape (n_samples, 2)
+            In the order of ``classes_``.
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X, offset=offset))
+
+    def _settings(self) -> Settings:
+        return check_settings(self.tol, self.max_iter)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags

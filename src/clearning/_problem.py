@@ -1,0 +1,333 @@
+"""One problem: its samples, its design and its penalty, checked at the door and never again.
+
+What is minimised is (1/n) Σ wᵢ φ(yᵢ(oᵢ + fᵢ)) + α × penalty. A `Problem` is all of it but the loss
+φ and the penalty's α and ω; those come with a `Grid`, `Settings` and a `Start` for each solve.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_array, check_consistent_length, column_or_1d, compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+
+from clearning._designs import Array, Design, Indices
+from clearning._ranges import COUNT, POSITIVE, SHARE, Range
+from clearning._sklearn import check_sample_weight, num_samples
+
+# On its first check scikit-learn searches all installed packages for kinds of data frames, which
+# takes longer than a small fit. Done here, no fit has to wait for it.
+check_array(np.zeros((1, 1)))
+
+
+@dataclass(frozen=True)
+class Target:
+    """The checked side of a problem that is not the design.
+
+    Attributes
+    ----------
+    classes : ndarray of shape (2,)
+        The two labels, sorted; the second is the positive one.
+    signs : ndarray of shape (n_samples,)
+        −1 for the first class, +1 for the second.
+    weight : ndarray of shape (n_samples,) or None
+        Class weight times sample weight.
+    offset : ndarray of shape (n_samples,) or None
+        What is added to each sample's score.
+    """
+
+    classes: NDArray[Any]
+    signs: Array
+    weight: Array | None
+    offset: Array | None
+
+    @property
+    def shares(self) -> Array:
+        """The weights, made to sum to one."""
+        if self.weight is None:
+            return np.full(len(self.signs), 1.0 / len(self.signs))
+        return self.weight / self.weight.sum()
+
+    @property
+    def offsets(self) -> Array:
+        """The offsets, zeros where there are none."""
+        if self.offset is None:
+            return np.zeros(len(self.signs))
+        return np.ascontiguousarray(self.offset)
+
+    def rows(self, index: Indices) -> Target:
+        """Return the target of some of the samples."""
+
+        def take(values: Array | None) -> Array | None:
+            return None if values is None else values[index]
+
+        return replace(
+            self, signs=self.signs[index], weight=take(self.weight), offset=take(self.offset)
+        )
+
+
+@dataclass(frozen=True)
+class Penalty:
+    """Factors pⱼ ≥ 0 and bounds: numbers for all coefficients, or arrays with one for each."""
+
+    factor: Array | float = 1.0
+    lower: Array | float = -np.inf
+    upper: Array | float = np.inf
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Everything that is given but the loss, α and ω: nothing behind the door checks it again.
+
+    Attributes
+    ----------
+    design : Design
+        The columns that carry the coefficients.
+    target : Target
+        Classes, weights and offsets of the samples.
+    penalty : Penalty
+        Factors and bounds of the coefficients.
+    fit_intercept : bool
+        Whether there is an (unpenalised) intercept.
+    names : sequence of str or None
+        Names of the columns.
+    """
+
+    design: Design
+    target: Target
+    penalty: Penalty
+    fit_intercept: bool
+    names: Any = None
+
+    @cached_property
+    def scales(self) -> Array:
+        """What each column is divided by where columns are standardised; ones elsewhere."""
+        return self.design.scales(self.target.shares)
+
+    def rows(self, index: Indices) -> Problem:
+        """Return the problem of some of the samples."""
+        return replace(self, design=self.design.rows(index), target=self.target.rows(index))
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The penalties α of a path: given from large to small, or how many to make.
+
+    Made ones fall from the smallest α with all penalised coefficients at zero to `min_ratio` times
+    it, evenly in log α; a `min_ratio` of None leaves the share to the design, here and in every
+    cross-validation alike.
+    """
+
+    alphas: Array | None
+    count: int
+    min_ratio: float | None = None
+
+    @classmethod
+    def of(cls, alphas: ArrayLike) -> Grid:
+        """Return the grid of given penalties, in order already."""
+        given = np.array(alphas, dtype=np.float64)
+        return cls(given, len(given))
+
+    def ratio(self, design: Design) -> float:
+        """Return the smallest penalty as a share of the largest."""
+        return design.auto_min_ratio if self.min_ratio is None else self.min_ratio
+
+    def below(self, top: float, design: Design) -> Array:
+        """Return the penalties from the largest down, or those that were given."""
+        if self.alphas is not None:
+            return self.alphas
+        return np.geomspace(top, top * self.ratio(design), self.count)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """When a solve ends: at a gap of `tol` times the null objective, or after `max_iter` steps."""
+
+    tol: float
+    max_iter: int
+
+
+@dataclass(frozen=True)
+class Start:
+    """Where a solve begins."""
+
+    coef: Array
+    intercept: float
+
+
+def check_labelled(
+    X: Any, y: Any, *, sample_weight: Any = None, class_weight: Any = None, offset: Any = None
+) -> Target:
+    """Check a target whose labels nobody has looked at yet."""
+    check_consistent_length(X, y)
+    return check_target(
+        X,
+        column_or_1d(y, warn=True),
+        sample_weight=sample_weight,
+        class_weight=class_weight,
+        offset=offset,
+    )
+
+
+def check_target(
+    X: Any,
+    y: NDArray[Any],
+    *,
+    sample_weight: ArrayLike | None = None,
+    class_weight: dict[Any, float] | str | None = None,
+    offset: ArrayLike | None = None,
+) -> Target:
+    """Encode the labels, multiply the weights and check the offset."""
+    classes, codes = encode_labels(y)
+    return Target(
+        classes=classes,
+        signs=np.where(codes == 1, 1.0, -1.0),
+        weight=_check_weight(X, classes, codes, sample_weight, class_weight),
+        offset=None if offset is None else check_offset(X, offset),
+    )
+
+
+def encode_labels(y: NDArray[Any]) -> tuple[NDArray[Any], Indices]:
+    """Return the two classes and, for each sample, the index of its own."""
+    check_classification_targets(y)
+    classes, codes = np.unique(y, return_inverse=True)
+    if len(classes) > 2:
+        kind = type_of_target(y, input_name="y")
+        raise ValueError(
+            "Only binary classification is supported. The type of the target is "
+            f"{kind}. y has {len(classes)} classes."
+        )
+    if len(classes) < 2:
+        raise ValueError(
+            "Samples of two classes are needed, but y contains only one class: "
+            f"{classes.tolist()[0]!r}."
+        )
+    return classes, codes.reshape(-1)
+
+
+def _check_weight(
+    X: Any,
+    classes: NDArray[Any],
+    codes: Indices,
+    sample_weight: ArrayLike | None,
+    class_weight: dict[Any, float] | str | None,
+) -> Array | None:
+    """Return class weight times sample weight, or None where every sample counts the same."""
+    if sample_weight is None and class_weight is None:
+        return None
+    weight = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    totals = np.bincount(codes, weights=weight, minlength=2)
+    if not totals.any():
+        raise ValueError("Sample weights must contain at least one non-zero number.")
+    if not totals.all():
+        raise ValueError(
+            "Samples of two classes are needed, but every sample of class "
+            f"{classes.tolist()[int(np.argmin(totals))]!r} has sample_weight 0."
+        )
+    if class_weight is None:
+        return weight
+    if class_weight == "balanced":
+        # Weighted counts, so that a weight of two is the same as a sample seen twice.
+        per_class = totals.sum() / (2.0 * totals)
+    else:
+        per_class = compute_class_weight(class_weight, classes=classes, y=classes[codes])
+        _check_class_weights(classes, per_class)
+    return weight * per_class[codes]
+
+
+def _check_class_weights(classes: NDArray[Any], per_class: Array) -> None:
+    for label, value in zip(classes.tolist(), per_class.tolist()):
+        if value not in POSITIVE:
+            raise ValueError(
+                f"class_weight must hold positive, finite numbers; got {value} for class {label!r}."
+            )
+
+
+def check_offset(X: Any, offset: ArrayLike) -> Array:
+    """Return the offset as one finite float64 per row of X."""
+    checked = check_array(offset, ensure_2d=False, dtype=np.float64, input_name="offset")
+    n_samples = num_samples(X)
+    if checked.shape != (n_samples,):
+        raise ValueError(f"offset must be of shape ({n_samples},); got shape {checked.shape}.")
+    return checked
+
+
+def check_penalty(penalty_factor: Any, bounds: Any, n_columns: int) -> Penalty:
+    """Return the penalty of so many coefficients."""
+    penalty = Penalty()
+    if penalty_factor is not None:
+        penalty = replace(penalty, factor=_check_factor(penalty_factor, n_columns))
+    if bounds is not None:
+        lower, upper = _check_bounds(bounds, n_columns)
+        penalty = replace(penalty, lower=lower, upper=upper)
+    return penalty
+
+
+def _check_factor(penalty_factor: Any, p: int) -> Array:
+    factor = np.array(penalty_factor, dtype=float)
+    if factor.shape != (p,):
+        raise ValueError(
+            f"penalty_factor has shape {factor.shape}; one factor per feature, ({p},), is needed."
+        )
+    if not np.all(np.isfinite(factor)) or (factor < 0).any():
+        raise ValueError("penalty_factor must hold finite numbers >= 0.")
+    return factor
+
+
+def _check_bounds(bounds: Any, p: int) -> tuple[Array, Array]:
+    try:
+        low, high = bounds
+        lower = np.array(np.broadcast_to(np.asarray(low, dtype=float), (p,)), dtype=float)
+        upper = np.array(np.broadcast_to(np.asarray(high, dtype=float), (p,)), dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"bounds={bounds!r} must be a pair (lower, upper) of numbers or arrays of {p} numbers."
+        ) from error
+    if np.isnan(lower).any() or np.isnan(upper).any() or (lower > 0).any() or (upper < 0).any():
+        raise ValueError("bounds must satisfy lower <= 0 <= upper: zero has to stay possible.")
+    return lower, upper
+
+
+def check_grid(alphas: Any, alpha_min_ratio: Any = "auto") -> Grid:
+    """Return the penalties, or the recipe for them."""
+    if isinstance(alphas, Integral) and not isinstance(alphas, bool):
+        if alphas not in COUNT:
+            raise ValueError(
+                f"alphas={alphas!r} must be a positive number of penalties or an array of them."
+            )
+        ratio = Range(0.0, 1.0).check("alpha_min_ratio", alpha_min_ratio, "auto")
+        return Grid(None, int(alphas), None if ratio == "auto" else ratio)
+    return Grid.of(np.sort(POSITIVE.check_each("alphas", np.atleast_1d(alphas)))[::-1])
+
+
+def check_settings(tol: Any, max_iter: Any) -> Settings:
+    """Return when to stop."""
+    return Settings(
+        tol=Range(0.0, 1.0, "right").check("tol", tol), max_iter=COUNT.check("max_iter", max_iter)
+    )
+
+
+def check_options(
+    l1_ratio: Any, alphas: Any, alpha_min_ratio: Any, tol: Any, max_iter: Any
+) -> tuple[float, Grid, Settings]:
+    """Return ω, the penalties and when to stop."""
+    return (
+        SHARE.check("l1_ratio", l1_ratio),
+        check_grid(alphas, alpha_min_ratio),
+        check_settings(tol, max_iter),
+    )
+
+
+def check_start(coef_init: Any, intercept_init: Any, n_columns: int) -> Start | None:
+    """Return where to start, or None for the solver's own choice."""
+    if coef_init is None:
+        return None
+    coef = np.array(np.ravel(coef_init), dtype=float)
+    if coef.shape != (n_columns,) or not np.all(np.isfinite(coef)):
+        raise ValueError(f"coef_init must hold {n_columns} finite numbers.")
+    return Start(coef, float(np.ravel(0.0 if intercept_init is None else intercept_init)[0]))

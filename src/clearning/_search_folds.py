@@ -1,0 +1,121 @@
+"""The folds of a cross-validation, each one's part of a problem, and the threads at work on it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Integral
+from threading import Condition, Lock
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import check_cv
+
+from clearning import _core
+from clearning._designs import Array, Indices
+from clearning._problem import Problem, Target
+from clearning.path import RegularizationPath
+
+Fold = tuple[Indices, Indices]
+
+
+def make_folds(
+    cv: Any,
+    X: Any,
+    y: NDArray[Any],
+    target: Target,
+    split_params: Mapping[str, Any] | None = None,
+) -> list[Fold]:
+    """Return stratified folds whose training parts hold both classes, or say why there are none."""
+    counts = class_counts(target, slice(None))
+    if isinstance(cv, Integral) and min(counts) < int(cv):
+        label = target.classes.tolist()[int(np.argmin(counts))]
+        raise ValueError(
+            f"cv={cv} needs at least {cv} samples of each class, but class {label!r} has "
+            f"n_samples = {min(counts)}. Use fewer folds, or pass a splitter as cv."
+        )
+    folds = list(check_cv(cv, y, classifier=True).split(X, y, **(split_params or {})))
+    for number, (train, test) in enumerate(folds):
+        if min(class_counts(target, train)) == 0:
+            raise ValueError(
+                f"Fold {number} of cv={cv!r} leaves only one class to train on. "
+                "Use fewer folds, or folds that are stratified by class."
+            )
+        if max(class_counts(target, test)) == 0:
+            raise ValueError(f"Fold {number} of cv={cv!r} has no sample with weight to test on.")
+    return folds
+
+
+def class_counts(target: Target, index: Any) -> list[int]:
+    """Samples of each class that carry weight."""
+    signs = target.signs[index]
+    if target.weight is not None:
+        signs = signs[target.weight[index] > 0]
+    positive = int(np.count_nonzero(signs > 0))
+    return [len(signs) - positive, positive]
+
+
+class FoldPart:
+    """A fold's part of a problem: made once, for the first of its jobs, and let go after the last.
+
+    Jobs are threads and come fold by fold, so that no more parts are alive than threads at work.
+    """
+
+    def __init__(self, whole: Problem, fold: Fold, n_jobs: int) -> None:
+        self.whole = whole
+        self.train, self.test = fold
+        self._lock = Lock()
+        self._jobs_left = n_jobs
+        self._problem: Problem | None = None
+        self._held_out: Any = None
+
+    def __enter__(self) -> Problem:
+        with self._lock:
+            if self._problem is None:
+                self._problem = self.whole.rows(self.train)
+                self._held_out = self.whole.design.held_out(self.train, self.test)
+            return self._problem
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._jobs_left -= 1
+            if self._jobs_left == 0:
+                self._problem = self._held_out = None
+
+    def scores(self, path: RegularizationPath) -> Array:
+        """Return the scores of the test samples, one column per alpha."""
+        scores = np.asarray(self._held_out @ path.coefs.T) + path.intercepts
+        offset = self.whole.target.offset
+        return scores if offset is None else scores + offset[self.test, None]
+
+
+class Crew:
+    """Threads at work, to be waited for when the work is called off.
+
+    An interrupt reaches the main thread alone. Were the others left behind in compiled code, the
+    interpreter could not end in peace.
+    """
+
+    def __init__(self) -> None:
+        self.state = Condition()
+        self.at_work = 0
+        self.called_off = False
+
+    def __enter__(self) -> None:
+        with self.state:
+            if self.called_off:
+                raise KeyboardInterrupt
+            self.at_work += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self.state:
+            self.at_work -= 1
+            self.state.notify_all()
+
+    def call_off(self, *, at_once: bool) -> None:
+        """Let no job begin any more, and wait for those that have begun; at once, end them too."""
+        with self.state:
+            self.called_off = True
+            if at_once:
+                _core.interrupt()
+            self.state.wait_for(lambda: self.at_work == 0)
