@@ -4,12 +4,14 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 CORE   := pyproject.toml CMakeLists.txt $(shell find src/core -type f)
+SOURCES := $(shell find src/core tests/parts -name "*.cpp")
+HEADERS := $(shell find src/core tests/parts -name "*.hpp")
 BENCH  := .venv-bench
 PEERS  := $(BENCH)/.installed
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint build clean bench bench-quick guard fuzz
+.PHONY: demo test lint tidy sanitize sanitize-threads build clean bench bench-quick guard fuzz
 
 demo: $(STAMP)
 	$(BIN)/clearning demo
@@ -21,14 +23,41 @@ lint: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	@$(BIN)/clang-format --dry-run --Werror $(SOURCES) $(HEADERS)
+
+# clang-tidy over the core and the tests' door to it: minutes, so it is not part of `make test`.
+tidy: $(STAMP)
+	printf '%s\n' $(SOURCES) | xargs -P 2 -n 1 $(BIN)/clang-tidy --quiet -p $(wildcard build/cp*)
+
+# The core under the compiler's sanitizers: a build of its own, laid over the environment's packages (with -S Python
+# does not see the editable install). `sanitize` runs the core's tests with addresses and undefined behaviour
+# watched; `sanitize-threads` runs fits side by side with data races watched.
+sanitize: SANITIZERS := address,undefined
+sanitize: RUNTIME := libasan.so
+sanitize: CHECKED := tests/parts tests/test_door.py tests/test_core.py tests/test_certificate.py tests/test_hinge_dual.py
+sanitize-threads: SANITIZERS := thread
+sanitize-threads: RUNTIME := libtsan.so
+sanitize-threads: CHECKED := tests/test_threads.py
+
+sanitize sanitize-threads: $(STAMP)
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --upgrade --target build/$@/site \
+		--config-settings=build-dir=build/$@/cmake --config-settings=install.strip=false \
+		--config-settings=cmake.define.CLEARNING_PARTS=ON \
+		--config-settings=cmake.define.CLEARNING_SANITIZE=$(SANITIZERS) .
+	PYTHONPATH=build/$@/site:$$($(BIN)/python -c "import sysconfig; print(sysconfig.get_path('purelib'))") \
+		LD_PRELOAD="$$(c++ -print-file-name=$(RUNTIME)) $$(c++ -print-file-name=libstdc++.so)" \
+		ASAN_OPTIONS=detect_leaks=0 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
+		$(BIN)/python -S -m pytest -q -k "not copied and not copy" $(CHECKED)
 
 build: $(STAMP)
 
 # The editable install points at src/clearning, so only a change of the core or of the metadata rebuilds.
-$(STAMP): $(CORE)
+# It alone carries clearning._parts, through which tests/parts reach the parts of the core.
+$(STAMP): $(CORE) $(SOURCES) $(HEADERS)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet "scikit-build-core>=0.10" "nanobind>=2.4" ninja cmake
-	$(BIN)/python -m pip install --quiet --no-build-isolation --editable ".[plots,test]"
+	$(BIN)/python -m pip install --quiet --no-build-isolation \
+		--config-settings=cmake.define.CLEARNING_PARTS=ON --editable ".[plots,test]"
 	touch $@
 
 # Benchmarks: the peers in an environment of their own; results go to benchmarks/RESULTS.md.

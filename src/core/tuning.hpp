@@ -63,7 +63,7 @@ inline constexpr int panel_width = 256;
 // Sparse columns that joined after the others were turned into rows, and are taken as they are (a9a).
 inline constexpr std::size_t unturned_columns = 12;
 // Room for columns to come, so that a matrix is not copied at each arrival.
-inline constexpr int with_room(int k) { return k + k / 4 + 16; }
+constexpr int with_room(int k) { return k + k / 4 + 16; }
 
 // --- Choosing columns -----------------------------------------------------------------------------------------------
 // That a cold start takes (single fits of `make bench`).

@@ -68,7 +68,7 @@ extern const VectorLoops vector_loops;
 
 const VectorLoops& loops() {
 #ifdef CLEARNING_X86
-  static const VectorLoops& chosen = pick(baseline::vector_loops, avx2::vector_loops, avx512::vector_loops);
+  static const VectorLoops& chosen = pick(&baseline::vector_loops, &avx2::vector_loops, &avx512::vector_loops);
   return chosen;
 #else
   return baseline::vector_loops;

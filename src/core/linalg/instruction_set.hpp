@@ -12,13 +12,13 @@ const char* name_of(InstructionSet set);
 
 #ifdef CLEARNING_X86
 template <class Table>
-const Table& pick(const Table& baseline, const Table& avx2, const Table& avx512) {
+const Table& pick(const Table* baseline, const Table* avx2, const Table* avx512) {
   switch (instruction_set()) {
-    case InstructionSet::avx512: return avx512;
-    case InstructionSet::avx2: return avx2;
+    case InstructionSet::avx512: return *avx512;
+    case InstructionSet::avx2: return *avx2;
     case InstructionSet::baseline: break;
   }
-  return baseline;
+  return *baseline;
 }
 #endif
 

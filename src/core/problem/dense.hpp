@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <type_traits>
+#include <vector>
 
 #include "linalg/blas.hpp"
 #include "linalg/types.hpp"
@@ -33,6 +34,11 @@ struct Dense {
   Index n, p;
 
   const T* column(Index j) const { return x + j * n; }
+  std::vector<const T*> starts_of(const Columns& columns) const {
+    std::vector<const T*> starts(columns.size());
+    for (std::size_t c = 0; c < columns.size(); ++c) starts[c] = column(columns[c]);
+    return starts;
+  }
   double entries(const Columns& columns) const { return static_cast<double>(columns.size()) * n; }
   double gram_cost(double k, double entries, double curved_share) const {
     return entries * curved_share * k / tuning::blas_gain;
@@ -51,9 +57,7 @@ struct Dense {
   }
   void dots(const Columns& columns, const double* v, double* out) const {
     if constexpr (std::is_same_v<T, double>) {
-      std::vector<const double*> pointers(columns.size());
-      for (std::size_t c = 0; c < columns.size(); ++c) pointers[c] = column(columns[c]);
-      loops().dots(pointers.data(), columns.size(), v, n, out);
+      loops().dots(starts_of(columns).data(), columns.size(), v, n, out);
     } else {
       for (std::size_t c = 0; c < columns.size(); ++c) out[c] = dot(columns[c], v);
     }
@@ -61,9 +65,7 @@ struct Dense {
   void all_dots(const double* v, double* out) const { dots(every_index(p), v, out); }
   void combine(const Columns& columns, const double* coefficients, double* acc) const {
     if constexpr (std::is_same_v<T, double>) {
-      std::vector<const double*> pointers(columns.size());
-      for (std::size_t c = 0; c < columns.size(); ++c) pointers[c] = column(columns[c]);
-      loops().combine(pointers.data(), columns.size(), coefficients, n, acc);
+      loops().combine(starts_of(columns).data(), columns.size(), coefficients, n, acc);
     } else {
       for (std::size_t c = 0; c < columns.size(); ++c) axpy(columns[c], coefficients[c], acc);
     }

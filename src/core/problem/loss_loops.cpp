@@ -58,7 +58,7 @@ double scaled_gap(const L& loss, const Samples& samples, const double* score, do
 }
 
 template <class... L>
-constexpr std::tuple<LossLoops<L>...> table_of(const std::variant<L...>*) {
+constexpr std::tuple<LossLoops<L>...> table_of(const std::variant<L...>*) noexcept {
   return {LossLoops<L>{evaluate<L>, slopes<L>, scaled_gap<L>}...};
 }
 

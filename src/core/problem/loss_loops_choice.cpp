@@ -18,7 +18,7 @@ extern const LossTable loss_table;
 
 const LossTable& loss_loops() {
 #ifdef CLEARNING_X86
-  static const LossTable& chosen = pick(baseline::loss_table, avx2::loss_table, avx512::loss_table);
+  static const LossTable& chosen = pick(&baseline::loss_table, &avx2::loss_table, &avx512::loss_table);
   return chosen;
 #else
   return baseline::loss_table;

@@ -30,8 +30,8 @@ struct Problem {
   const bool is_smooth;  // neither kinks nor bounds
 
   Problem(D x, Loss phi, Samples s, ElasticNet<Q> net, Settings how)
-      : design(std::move(x)), loss(std::move(phi)), samples(s), penalty(std::move(net)), settings(std::move(how)),
-        n(design.n), p(design.p), free(free_columns()), is_smooth(without_kinks()) {}
+      : design(std::move(x)), loss(phi), samples(s), penalty(std::move(net)), settings(std::move(how)), n(design.n),
+        p(design.p), free(free_columns()), is_smooth(without_kinks()) {}
 
  private:
   Columns free_columns() const {

@@ -88,10 +88,7 @@ class GramDescent {
     const Columns& order = factor_.order();
     const int k = static_cast<int>(order.size());
     step_.resize(k);
-    for (int c = 0; c < k; ++c) {
-      const int j = order[c];
-      step_[c] = -(q.g[j] + (q.b[j] > 0.0 ? q.l1[j] : -q.l1[j]));
-    }
+    for (int c = 0; c < k; ++c) step_[c] = -q.slope(order[c]);
     factor_.solve(step_.data());
     double reach = 1.0;
     for (int c = 0; c < k; ++c) {
@@ -122,9 +119,9 @@ class GramDescent {
     for (int c = 0; c < k; ++c) {
       const int j = order[c];
       const auto [low, high] = q.sign_range(j);
-      promise += 0.5 * step_[c] * (q.g[j] + (q.b[j] > 0.0 ? q.l1[j] : -q.l1[j]));
+      promise += 0.5 * step_[c] * q.slope(j);
       step_[c] = std::clamp(q.b[j] + step_[c], low, high) - q.b[j];
-      change += step_[c] * (q.g[j] + (q.b[j] > 0.0 ? q.l1[j] : -q.l1[j]));
+      change += step_[c] * q.slope(j);
     }
     apply(q, m, stride);
     for (int c = 0; c < k; ++c) change += 0.5 * step_[c] * (q.g[order[c]] - saved_g_[order[c]]);

@@ -47,6 +47,8 @@ struct InnerProblem {
     for (int j = 0; j < count; ++j) worst = std::max(worst, violation(j) / allowed[j]);
     return worst;
   }
+  // The objective's slope on the side of zero where a coefficient is.
+  double slope(int j) const { return g[j] + (b[j] > 0.0 ? l1[j] : -l1[j]); }
   std::pair<double, double> sign_range(int j) const { return clearning::sign_range(b[j], l1[j], lower[j], upper[j]); }
   // Whether a second-order step may move this coefficient.
   bool interior(int j) const { return (b[j] != 0.0 || l1[j] == 0.0) && b[j] > lower[j] && b[j] < upper[j]; }

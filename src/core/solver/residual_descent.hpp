@@ -33,8 +33,7 @@ class ResidualDescent {
   template <class Design, class Model>
   void measure(const InnerProblem& q, const Design& x, const Model& model, const Columns& columns, const Vector& h,
                bool intercept) {
-    double total = 0.0;
-    for (double hi : h) total += hi;
+    const double total = sum_of(h);
     mean_.assign(q.count, 0.0);
     first_.assign(q.count, 0.0);
     curvature_.resize(q.count);
