@@ -57,9 +57,23 @@ double scaled_gap(const L& loss, const Samples& samples, const double* score, do
   return sum;
 }
 
+template <class L>
+double near_gap(const L& loss, const Samples& samples, const double* score, double a, const double* dual,
+                double scale) {
+  const L phi = loss;
+  double sum = 0.0;
+#pragma omp simd reduction(+ : sum)
+  for (size_t i = 0; i < samples.n; ++i) {
+    const double y = samples.y[i], w = samples.weight[i];
+    const double s = -scale * dual[i] * y / (w > 0.0 ? w : 1.0);
+    sum += w * phi.near_gap(y * (score[i] + a), s);
+  }
+  return sum;
+}
+
 template <class... L>
 constexpr std::tuple<LossLoops<L>...> table_of(const std::variant<L...>*) noexcept {
-  return {LossLoops<L>{evaluate<L>, slopes<L>, scaled_gap<L>}...};
+  return {LossLoops<L>{evaluate<L>, slopes<L>, scaled_gap<L>, near_gap<L>}...};
 }
 
 }  // namespace

@@ -21,6 +21,8 @@ struct LossLoops {
   // Fenchel-Young gap of the samples when the dual weights of the two classes are scaled.
   double (*scaled_gap)(const L&, const Samples&, const double* score, double intercept, double scale_positive,
                        double scale_negative);
+  // The same, bounded, at a dual point scale * dual that is near the losses' own.
+  double (*near_gap)(const L&, const Samples&, const double* score, double intercept, const double* dual, double scale);
 };
 
 namespace detail {
@@ -47,6 +49,15 @@ inline LossSums evaluate(const Loss& loss, const Samples& samples, const double*
 inline LossSums slopes(const Loss& loss, const Samples& samples, const double* score, double a) {
   return std::visit(
       [&]<class L>(const L& phi) { return std::get<LossLoops<L>>(loss_loops()).slopes(phi, samples, score, a); }, loss);
+}
+
+inline double near_gap(const Loss& loss, const Samples& samples, const double* score, double a, const double* dual,
+                       double scale) {
+  return std::visit(
+      [&]<class L>(const L& phi) {
+        return std::get<LossLoops<L>>(loss_loops()).near_gap(phi, samples, score, a, dual, scale);
+      },
+      loss);
 }
 
 inline double scaled_gap(const Loss& loss, const Samples& samples, const double* score, double a, double scale_positive,

@@ -2,6 +2,7 @@
 //   at(z)              value phi, dual weight s = -phi', curvature phi''
 //   majoriser(z)       a curvature that majorises phi from z, as far as is known
 //   fenchel_young(z,s) phi(z) + phi*(-s) + s z, never negative, for s in [0, weight_limit()]
+//   near_gap(z,s)      the same, or a bound on it that is tight near the loss's own weight and needs no logarithms
 //   scaled_gap(z,c)    the same at c times the loss's own weight, or a bound on it that needs no logarithms
 //   least_lift         the share of the majoriser that the curvature is never let below: none where it never vanishes
 // To add one: a struct here, its place in Loss, and its twin in losses.py.
@@ -54,6 +55,19 @@ struct Coherence {
     const double second = p < 1.0 ? (1.0 - p) * (std::log1p(-p) - log_rest) : 0.0;
     return kappa * rho * (first + second);
   }
+  // kappa rho KL(p || q), q = sigma(t): log(1 + r) is at most r - r^2/2 + r^3/3, and the linear terms cancel.
+  CLEARNING_INLINE double near_gap(double z, double s) const {
+    constexpr double far = 1e60;
+    const double t = (u - z) * inverse_rho;
+    const double small = exp_nonpositive(-std::fabs(t));
+    const double large = 1.0 / (1.0 + small), little = small * large;
+    const double q = t >= 0.0 ? large : little, rest = t >= 0.0 ? little : large;
+    const double d = s / kappa - q;
+    const double up = d / q < far ? d / q : far, down = -d / rest < far ? -d / rest : far;
+    const double first = up * up * (0.5 + up * (up / 3.0 - 1.0 / 6.0));
+    const double second = down * down * (0.5 + down * (down / 3.0 - 1.0 / 6.0));
+    return kappa * rho * (q * first + rest * second);
+  }
   // kappa rho KL(c s || s), s = sigma(t), bounded from above by its chi-square and, as it is convex in c, its chord.
   CLEARNING_INLINE double scaled_gap(double z, double c) const {
     const double t = (u - z) * inverse_rho;
@@ -81,10 +95,11 @@ struct HuberizedHinge {
     return {s * r - 0.5 * s * inside, s, (r > 0.0 && r < delta) ? inverse : 0.0};
   }
   double majoriser(double) const { return inverse; }
-  double fenchel_young(double z, double s) const {
+  CLEARNING_INLINE double fenchel_young(double z, double s) const {
     const double r = std::clamp(1.0 - z, 0.0, delta), q = r / delta;
     return q * (1.0 - z) - 0.5 * q * r + s * z - s + 0.5 * delta * s * s;
   }
+  CLEARNING_INLINE double near_gap(double z, double s) const { return fenchel_young(z, s); }
   CLEARNING_INLINE double scaled_gap(double z, double c) const {
     const LossPoint p = at(z);
     const double s = c * p.weight;
@@ -104,10 +119,11 @@ struct SquaredHinge {
     return {r * r, 2.0 * r, z < 1.0 ? 2.0 : 0.0};
   }
   double majoriser(double) const { return 2.0; }
-  double fenchel_young(double z, double s) const {
+  CLEARNING_INLINE double fenchel_young(double z, double s) const {
     const double r = std::max(1.0 - z, 0.0);
     return r * r + s * z - s + 0.25 * s * s;
   }
+  CLEARNING_INLINE double near_gap(double z, double s) const { return fenchel_young(z, s); }
   CLEARNING_INLINE double scaled_gap(double z, double c) const {
     const LossPoint p = at(z);
     const double s = c * p.weight;
@@ -125,7 +141,8 @@ struct Hinge {
 
   CLEARNING_INLINE LossPoint at(double z) const { return {z < 1.0 ? 1.0 - z : 0.0, z < 1.0 ? 1.0 : 0.0, 0.0}; }
   double majoriser(double) const { return 0.0; }
-  double fenchel_young(double z, double s) const { return std::max(1.0 - z, 0.0) + s * z - s; }
+  CLEARNING_INLINE double fenchel_young(double z, double s) const { return std::max(1.0 - z, 0.0) + s * z - s; }
+  CLEARNING_INLINE double near_gap(double z, double s) const { return fenchel_young(z, s); }
   CLEARNING_INLINE double scaled_gap(double z, double c) const {
     const LossPoint p = at(z);
     return p.value - c * p.weight * (1.0 - z);

@@ -45,7 +45,10 @@ class Certificate {
   // The samples' share where the loss that is minimised is the one that counts.
   static double samples_share(const Stage<P>& at, const Iterate& x, double scale, const Vector& dual) {
     const P& problem = at.problem;
-    if (&dual != &x.e) return exact_share(at, x, scale, dual);
+    if (&dual != &x.e) {
+      const double near = near_gap(at.loss, problem.samples, x.score.data(), x.a, dual.data(), scale);
+      return near <= at.goal ? near : std::min(near, exact_share(at, x, scale, dual));
+    }
     // Fenchel-Young terms are convex in the scale, zero at one and the loss itself at zero.
     const double chord = (1.0 - x.balance) * x.loss;
     if (scale == 1.0 && chord <= tuning::negligible_share * at.goal) return chord;

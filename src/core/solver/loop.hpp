@@ -263,7 +263,7 @@ class Solver {
   CurvedPoint curved_;
   Progress progress_;
   double gain_ = INFINITY;
-  bool was_full_ = false;   // the last step: a full one, whose dual point is the one foreseen
+  bool foresees_ = false;   // the last step: a full one to its model's minimum, whose dual point is worth a look
   bool fixed_ = false;      // no column comes in
   bool was_given_ = false;  // the start: no path leads to it
 };
