@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from clearning._door import check_labels, check_matrix, check_weight
 from clearning._expansion import Expansion
 from clearning._margin import MarginClassifierMixin
 from clearning._problem import Penalty, Problem, Target, check_offset, check_target
@@ -76,10 +77,7 @@ class BaseKernelClassifier(MarginClassifierMixin, BaseEstimator):
                 "X must be a square kernel matrix with kernel='precomputed', got shape "
                 f"{X.shape}: X.shape[0] should be equal to X.shape[1]."
             )
-        weight = None
-        if sample_weight is not None:
-            weight = np.broadcast_to(np.asarray(sample_weight, dtype=float), len(y))
-        return X, y, target, weight
+        return X, y, target, check_weight(sample_weight, X)
 
     def _training_set(
         self, X: Any, target: Target, sample_weight: NDArray[np.float64] | None
@@ -103,8 +101,8 @@ class BaseKernelClassifier(MarginClassifierMixin, BaseEstimator):
         precomputed = self.kernel == "precomputed"
         return validate_data(
             self,
-            X,
-            y,
+            check_matrix(X),
+            check_labels(y),
             accept_sparse=False if precomputed or callable(self.kernel) else "csr",
             dtype=self.dtype if precomputed else np.float64,
             reset=reset,
@@ -112,7 +110,10 @@ class BaseKernelClassifier(MarginClassifierMixin, BaseEstimator):
 
     def _resolve_kernel(self, training: TrainingSet, gamma: float | str) -> Kernel:
         if self.kernel in WITH_GAMMA:
-            gamma = kernel_width(gamma, training.X, training.target.signs, training.sample_weight)
+            with np.errstate(over="ignore", invalid="ignore"):
+                gamma = kernel_width(
+                    gamma, training.X, training.target.signs, training.sample_weight
+                )
         else:
             gamma = np.nan
         return Kernel(

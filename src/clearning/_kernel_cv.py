@@ -7,15 +7,15 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import assert_all_finite
 
-from clearning._expansion import Expansion, expand
+from clearning._expansion import Expansion, check_in_range, expand
 from clearning._kernel_base import (
     KERNEL_CONSTRAINTS,
     WITH_GAMMA,
     BaseKernelClassifier,
     TrainingSet,
 )
+from clearning._kernel_matrix import gaussian_of
 from clearning._margin import COMMON_CONSTRAINTS
 from clearning._ranges import POSITIVE
 from clearning._search_classifier import SEARCH_CONSTRAINTS, SearchMixin
@@ -278,13 +278,12 @@ class KernelCLearningClassifierCV(SearchMixin, BaseKernelClassifier):
             for kernel in kernels:
                 yield expand(kernel, training.X, self.n_landmarks, self.random_state)
             return
-        distances = negative_distance_matrix(training.X, self.dtype)
-        assert_all_finite(distances, input_name="K")
+        with np.errstate(over="ignore", invalid="ignore"):
+            distances = negative_distance_matrix(training.X, self.dtype)
+        check_in_range(kernels[0], distances)
         K = np.empty_like(distances)
         for kernel in kernels:
-            np.multiply(distances, kernel.gamma, out=K)
-            np.exp(K, out=K)
-            yield Expansion(K, None, np.arange(len(K)))
+            yield Expansion(gaussian_of(distances, kernel.gamma, K), None, np.arange(len(K)))
 
 
 def _restricted(fold: Fold, training: TrainingSet) -> Fold:

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.linalg import eigh_tridiagonal, eigvalsh
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 from threadpoolctl import threadpool_info, threadpool_limits
@@ -32,8 +31,6 @@ _BLOCK_ENTRIES = 1 << 17
 _THREADED_ENTRIES = 1 << 23
 # Width rules look at no more than so many samples of a class (or of the whole, for "mean").
 _WIDTH_SAMPLES = 4096
-_FULL_SPECTRUM = 500
-_LANCZOS_STEPS = 20
 
 
 @dataclass(frozen=True)
@@ -305,68 +302,3 @@ def _mean_distance(X: Any, y: Array, sample_weight: Array | None) -> float:
         total += float(weight[rows] @ (distances @ weight))
     pairs = weight.sum() ** 2 - weight @ weight
     return float(total / pairs) if pairs > 0 else 0.0
-
-
-def check_kernel_matrix(K: Array, name: str = "K") -> Array:
-    """Return K made exactly symmetric, or raise if it is no kernel matrix.
-
-    Up to 500 samples all eigenvalues are computed; above, a few Lanczos steps bound the smallest
-    one from above, so that a matrix that is refused certainly has a negative eigenvalue.
-    """
-    if K.ndim != 2 or K.shape[0] != K.shape[1]:
-        raise ValueError(f"{name} must be a square kernel matrix, got shape {K.shape}.")
-    relative = 1e-4 if K.dtype == np.float32 else 1e-6
-    K = _symmetric(K, name, relative)
-    smallest, largest = _extreme_eigenvalues(K)
-    if smallest < -relative * max(abs(largest), abs(smallest)):
-        raise ValueError(
-            f"{name} must be a positive semidefinite kernel matrix, but it has an eigenvalue of "
-            f"{smallest:.6g} or below (its largest is about {largest:.6g})."
-        )
-    return K
-
-
-def _symmetric(K: Array, name: str, relative: float) -> Array:
-    worst, where, size = 0.0, (0, 0), 0.0
-    for rows in row_blocks(*K.shape):
-        difference = np.abs(K[rows] - K[:, rows].T)
-        size = max(size, float(np.abs(K[rows]).max()))
-        if difference.max() > worst:
-            worst = float(difference.max())
-            i, j = np.unravel_index(difference.argmax(), difference.shape)
-            where = (rows.start + int(i), int(j))
-    if worst > relative * size:
-        i, j = where
-        raise ValueError(
-            f"{name} must be a symmetric kernel matrix, but {name}[{i}, {j}] = {K[i, j]:.6g} and "
-            f"{name}[{j}, {i}] = {K[j, i]:.6g}."
-        )
-    return K if worst == 0.0 else (K + K.T) / 2
-
-
-def _extreme_eigenvalues(K: Array) -> tuple[float, float]:
-    if len(K) <= _FULL_SPECTRUM:
-        values = eigvalsh(K)
-        return float(values[0]), float(values[-1])
-    return _lanczos(K)
-
-
-def _lanczos(K: Array) -> tuple[float, float]:
-    """Return the smallest and the largest Ritz value after a few fully orthogonalised steps."""
-    Q = np.zeros((_LANCZOS_STEPS + 1, len(K)))
-    Q[0] = np.random.default_rng(0).standard_normal(len(K))
-    Q[0] /= np.linalg.norm(Q[0])
-    diagonal, off_diagonal = [], []
-    for k in range(_LANCZOS_STEPS):
-        v = K @ Q[k].astype(K.dtype, copy=False)
-        diagonal.append(float(Q[k] @ v))
-        v = v - Q[: k + 1].T @ (Q[: k + 1] @ v)
-        v -= Q[: k + 1].T @ (Q[: k + 1] @ v)
-        norm = float(np.linalg.norm(v))
-        # The noise of a product in K's own precision must not enter the Krylov space.
-        if norm <= 1e3 * np.finfo(K.dtype).eps * max(map(abs, diagonal)):
-            break
-        off_diagonal.append(norm)
-        Q[k + 1] = v / norm
-    values = eigh_tridiagonal(diagonal, off_diagonal[: len(diagonal) - 1], eigvals_only=True)
-    return float(values[0]), float(values[-1])
