@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from clearning import _core
 from clearning._designs import Array, Indices
 from clearning._kernel_matrix import check_kernel_matrix, lift_rounded
-from clearning.kernels import Kernel, row_blocks
+from clearning.kernels import Kernel
 from clearning.landmarks import select_landmarks
 from clearning.losses import Loss
 
@@ -83,22 +83,14 @@ def expand(kernel: Kernel, X: Any, n_landmarks: int | None, random_state: Any) -
             return Expansion(_checked(kernel, K, own=K is not X), None, np.arange(X.shape[0]))
         centres = select_landmarks(kernel, X, n_landmarks, check_random_state(random_state))
         K = kernel.columns(X, centres)
-    check_in_range(kernel, K)
+    kernel.check_finite(K)
     return Expansion(K, _checked(kernel, K[centres], own=True), centres)
 
 
 def _checked(kernel: Kernel, K: NDArray[Any], *, own: bool) -> NDArray[Any]:
     """Refuse a matrix that no positive semidefinite kernel can have made."""
-    check_in_range(kernel, K)
+    kernel.check_finite(K)
     if kernel.surely_psd:
         return lift_rounded(K)
     name = "X" if kernel.precomputed else f"The matrix of kernel={kernel.name!r}"
     return check_kernel_matrix(K, name, own=own)
-
-
-def check_in_range(kernel: Kernel, K: NDArray[Any]) -> None:
-    """Refuse numbers that a kernel takes beyond the floating-point range."""
-    if not all(np.isfinite(K[rows]).all() for rows in row_blocks(*K.shape)):
-        raise ValueError(
-            f"X holds numbers whose kernel={kernel.name!r} is not finite in {K.dtype}. Scale X."
-        )

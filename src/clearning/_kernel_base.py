@@ -48,6 +48,23 @@ class TrainingSet:
     n_samples: int
 
 
+def _canonical(X: Any) -> Any:
+    """Return a sparse matrix with each entry once, as norms and distances read it.
+
+    scikit-learn's distances of sparse rows know 32-bit indices only.
+    """
+    if not sparse.issparse(X):
+        return X
+    rows = X.tocsr()
+    if not rows.has_canonical_format:
+        rows = rows.copy() if rows is X else rows
+        rows.sum_duplicates()
+    if rows.indices.dtype == np.int64 and max(rows.nnz, *rows.shape) < 2**31:
+        parts = rows.data, rows.indices.astype(np.int32), rows.indptr.astype(np.int32)
+        rows = type(rows)(parts, shape=rows.shape)
+    return rows
+
+
 class BaseKernelClassifier(MarginClassifierMixin, BaseEstimator):
     """Score f(x) = α + Σ_j β_j k(x_j, x), with β non-zero at the support vectors only."""
 
@@ -101,7 +118,7 @@ class BaseKernelClassifier(MarginClassifierMixin, BaseEstimator):
         precomputed = self.kernel == "precomputed"
         return validate_data(
             self,
-            check_matrix(X),
+            _canonical(check_matrix(X)),
             check_labels(y),
             accept_sparse=False if precomputed or callable(self.kernel) else "csr",
             dtype=self.dtype if precomputed else np.float64,

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from clearning._expansion import Expansion, check_in_range, expand
+from clearning._expansion import Expansion, expand
 from clearning._kernel_base import (
     KERNEL_CONSTRAINTS,
     WITH_GAMMA,
@@ -280,7 +280,7 @@ class KernelCLearningClassifierCV(SearchMixin, BaseKernelClassifier):
             return
         with np.errstate(over="ignore", invalid="ignore"):
             distances = negative_distance_matrix(training.X, self.dtype)
-        check_in_range(kernels[0], distances)
+        kernels[0].check_finite(distances)
         K = np.empty_like(distances)
         for kernel in kernels:
             yield Expansion(gaussian_of(distances, kernel.gamma, K), None, np.arange(len(K)))

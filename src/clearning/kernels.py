@@ -19,6 +19,8 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from clearning._door import relative
+
 Array = NDArray[Any]
 BlockFunction = Callable[[slice, slice], Array]
 
@@ -70,6 +72,15 @@ class Kernel:
         if self.name in ("rbf", "laplacian"):
             np.fill_diagonal(K, 1.0)
         return K
+
+    def check_finite(self, values: Array) -> None:
+        """Refuse samples whose kernel is beyond the floating-point range."""
+        blocks = row_blocks(len(values), values[0].size)
+        if not all(np.isfinite(values[rows]).all() for rows in blocks):
+            raise ValueError(
+                f"X holds numbers whose kernel={self.name!r} is not finite in {self.dtype}. "
+                "Scale X."
+            )
 
     def cross(self, X: Any, Y: Any) -> Array:
         """Return the kernel matrix between the rows of X and the rows of Y.
@@ -246,7 +257,7 @@ def kernel_width(gamma: float | str, X: Any, y: Array, sample_weight: Array | No
     if gamma == "scale":
         return _scale_width(X)
     rule = {"median": _median_distance, "mean": _mean_distance}[gamma]
-    sigma = rule(X, y, sample_weight)
+    sigma = rule(X, y, None if sample_weight is None else relative(sample_weight))
     return 1.0 / sigma**2 if sigma > 0 else 1.0
 
 

@@ -263,8 +263,8 @@ class CalibratedMarginClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
                 held = labels if weight is None else labels[weight[fold[part]] > 0]
                 if len(np.unique(held)) < 2:
                     raise ValueError(
-                        f"Fold {number} of cv={self.cv!r} leaves only one class to {role}. Use "
-                        "fewer folds, or folds that are stratified by class."
+                        f"Fold {number} of the {len(splits)} of cv leaves only one class to "
+                        f"{role}. Use fewer folds, or folds that are stratified by class."
                     )
 
     def _calibrator(self, scores: Array, y: Any, weight: Array | None) -> Any:
