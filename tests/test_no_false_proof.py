@@ -480,8 +480,9 @@ class ArrayLike:
     def __len__(self):
         return len(self.values)
 
-    def __iter__(self):
-        raise TypeError("a lazy array is not iterated over")
+    def __array_function__(self, function, types, args, kwargs):
+        """As a Dask array, leave NumPy's functions with something that is no array."""
+        return None
 
     def __getitem__(self, index):
         return ArrayLike(self.values[index])
