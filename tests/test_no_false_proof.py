@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.datasets import make_moons
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
 from clearning import (
@@ -26,6 +27,7 @@ from clearning import (
     kernel_temperature_path,
     temperature_path,
 )
+from clearning._expansion import expand
 from clearning._kernel_matrix import check_kernel_matrix, gaussian_of
 from clearning.kernels import Kernel, negative_distance_matrix
 from clearning.losses import CLoss, Coherence, Exponential, Logistic, make_loss
@@ -92,8 +94,6 @@ def test_single_precision_kernels_have_no_negative_objectives(kernel, seed):
 @pytest.mark.parametrize("name", ["rbf", "laplacian", "poly", "linear"])
 @pytest.mark.parametrize("n_landmarks", [None, 15])
 def test_single_precision_matrices_are_positive_semidefinite(name, n_landmarks):
-    from clearning._expansion import expand
-
     X = some_data(60)[0] + 5.0
     kernel = Kernel(name, 1e-3, coef0=1.0, dtype="float32")
     expansion = expand(kernel, X, n_landmarks, 0)
@@ -112,6 +112,19 @@ def test_gaussian_of_shared_distances_is_positive_semidefinite():
     for gamma in (0.01, 1.0, 100.0):
         K = gaussian_of(distances, gamma, np.empty_like(distances))
         assert np.linalg.eigvalsh(K.astype(float))[0] >= -80 * 80 * EPS
+
+
+@pytest.mark.parametrize("far", [1e3, 1e5, 1e7])
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+def test_gaussian_of_clusters_far_apart_is_positive_semidefinite(far, kind):
+    X = some_data(60, 2)[0]
+    X = np.concatenate([X - far, X + far])
+    K = expand(Kernel("rbf", 0.05), kind(X), None, 0).K
+    assert np.linalg.eigvalsh(K)[0] >= -1e-13
+    if kind is np.asarray:
+        np.testing.assert_allclose(K[:60, :60], rbf_kernel(X[:60] + far, gamma=0.05), rtol=1e-7)
+        shared = negative_distance_matrix(X, gamma=0.05)
+        np.testing.assert_allclose(np.exp(0.05 * shared), K, rtol=1e-14)
 
 
 # 3. A kernel matrix is looked at, wherever it comes from.
@@ -482,7 +495,7 @@ class ArrayLike:
 
     def __array_function__(self, function, types, args, kwargs):
         """As a Dask array, leave NumPy's functions with something that is no array."""
-        return None
+        return
 
     def __getitem__(self, index):
         return ArrayLike(self.values[index])

@@ -80,17 +80,17 @@ def expand(kernel: Kernel, X: Any, n_landmarks: int | None, random_state: Any) -
     with np.errstate(over="ignore", invalid="ignore"):
         if n_landmarks is None:
             K = kernel.gram(X)
-            return Expansion(_checked(kernel, K, own=K is not X), None, np.arange(X.shape[0]))
+            return Expansion(_checked(kernel, X, K, own=K is not X), None, np.arange(X.shape[0]))
         centres = select_landmarks(kernel, X, n_landmarks, check_random_state(random_state))
         K = kernel.columns(X, centres)
     kernel.check_finite(K)
-    return Expansion(K, _checked(kernel, K[centres], own=True), centres)
+    return Expansion(K, _checked(kernel, X[centres], K[centres], own=True), centres)
 
 
-def _checked(kernel: Kernel, K: NDArray[Any], *, own: bool) -> NDArray[Any]:
+def _checked(kernel: Kernel, X: Any, K: NDArray[Any], *, own: bool) -> NDArray[Any]:
     """Refuse a matrix that no positive semidefinite kernel can have made."""
     kernel.check_finite(K)
     if kernel.surely_psd:
-        return lift_rounded(K)
+        return lift_rounded(K, kernel.entry_rounding(X))
     name = "X" if kernel.precomputed else f"The matrix of kernel={kernel.name!r}"
     return check_kernel_matrix(K, name, own=own)

@@ -279,7 +279,8 @@ class KernelCLearningClassifierCV(SearchMixin, BaseKernelClassifier):
                 yield expand(kernel, training.X, self.n_landmarks, self.random_state)
             return
         with np.errstate(over="ignore", invalid="ignore"):
-            distances = negative_distance_matrix(training.X, self.dtype)
+            widest = max(kernel.gamma for kernel in kernels)
+            distances = negative_distance_matrix(training.X, self.dtype, widest)
         kernels[0].check_finite(distances)
         K = np.empty_like(distances)
         for kernel in kernels:

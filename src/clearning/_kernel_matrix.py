@@ -55,14 +55,13 @@ def check_kernel_matrix(K: Array, name: str = "K", *, own: bool = False) -> Arra
     return _add_to_diagonal(symmetric, _lift(symmetric, name, tolerance), own or symmetric is not K)
 
 
-def lift_rounded(K: Array) -> Array:
+def lift_rounded(K: Array, rounding: float) -> Array:
     """Return K, once positive semidefinite, lifted in place by what rounding its entries can do.
 
-    The core's proof covers the rounding of doubles. In single precision each entry is off by up to
-    eps/2 of itself, and the matrix of errors has no eigenvalue beyond eps/2 ‖K‖_F.
+    Where each entry is off by up to `rounding` times itself, the matrix of errors has no eigenvalue
+    beyond that times ‖K‖_F. The core's proof covers the rounding of doubles.
     """
-    lift = EPS_SINGLE / 2 * _frobenius(K) if K.dtype == np.float32 else 0.0
-    return _add_to_diagonal(K, lift, own=True)
+    return _add_to_diagonal(K, rounding * _frobenius(K) if rounding > 0.0 else 0.0, own=True)
 
 
 def gaussian_of(distances: Array, gamma: float, out: Array) -> Array:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 from threadpoolctl import threadpool_info, threadpool_limits
@@ -31,6 +32,8 @@ GAMMA_RULES = ("median", "mean", "scale")
 _BLOCK_ENTRIES = 1 << 17
 # Below so many kernel evaluations a pool of threads costs more than it gains.
 _THREADED_ENTRIES = 1 << 23
+# From here on γ‖x‖² loses digits of an exponent that a Gaussian kernel needs.
+_CANCELLING = 64.0
 # Width rules look at no more than so many samples of a class (or of the whole, for "mean").
 _WIDTH_SAMPLES = 4096
 
@@ -62,6 +65,16 @@ class Kernel:
         if self.name in ("polynomial", "poly"):
             return self.coef0 >= 0 and float(self.degree).is_integer()
         return self.name in ("rbf", "laplacian", "linear")
+
+    def entry_rounding(self, X: Any) -> float:
+        """How far an entry of the matrix may be off, relative to itself, beyond double rounding."""
+        eps = np.finfo(np.float64).eps
+        rounding = float(np.finfo(np.float32).eps) / 2 if self.dtype == "float32" else 0.0
+        if self.name == "rbf" and sparse.issparse(X):
+            # Norms and products of sparse rows cancel in their distance; no centring helps there.
+            exponent = self.gamma * float(row_norms(X, squared=True).max())
+            rounding += 4 * float(eps) * exponent if exponent > _CANCELLING else 0.0
+        return rounding
 
     def gram(self, X: Any) -> Array:
         """Return the exactly symmetric kernel matrix among the rows of X."""
@@ -137,7 +150,7 @@ class Kernel:
     def _block_function(self, X: Any, Y: Any) -> BlockFunction:
         """Return the function from rows of X and rows of Y to their block of kernel values."""
         if self.name == "rbf":
-            exponent = minus_squared_distances(X, Y, self.gamma)
+            exponent = minus_squared_distances(X, Y, self.gamma, careful=True)
 
             def rbf(rows: slice, columns: slice) -> Array:
                 block = exponent(rows, columns)
@@ -164,16 +177,22 @@ def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
         yield slice(start, min(start + step, n_rows))
 
 
-def minus_squared_distances(X: Any, Y: Any, gamma: float = 1.0) -> BlockFunction:
+def minus_squared_distances(
+    X: Any, Y: Any, gamma: float = 1.0, *, careful: bool = False
+) -> BlockFunction:
     """Return the function from blocks of rows to −gamma‖x−y‖².
 
     Dense inputs are centred first, which keeps the cancellation harmless, and augmented as
-    [x, ‖x‖², 1]·[2γy, −γ, −γ‖y‖²], so that one matrix product gives the whole expression.
+    [x, ‖x‖², 1]·[2γy, −γ, −γ‖y‖²], so that one matrix product gives the whole expression. Clusters
+    that are far apart in units of 1/√γ cancel all the same; a careful function, made for an
+    exponential to be taken of it, then subtracts sample from sample.
     """
     if sparse.issparse(X) or sparse.issparse(Y):
         return _sparse_minus_squared_distances(X, Y, gamma)
     centre = Y.mean(axis=0)
     left, right = _augmented(X - centre), _augmented(Y - centre)
+    if careful and gamma * max(left[:, -2].max(), right[:, -2].max()) > _CANCELLING:
+        return lambda rows, columns: -gamma * cdist(X[rows], Y[columns], "sqeuclidean")
     right = np.concatenate(
         [right[:, :-2] * (2 * gamma), right[:, -1:] * -gamma, right[:, -2:-1] * -gamma], axis=1
     )
@@ -204,10 +223,11 @@ def _sparse_minus_squared_distances(X: Any, Y: Any, gamma: float) -> BlockFuncti
     return block
 
 
-def negative_distance_matrix(X: Any, dtype: str = "float64") -> Array:
-    """Return the matrix of −‖x−x'‖², from which Gaussian kernels of any width follow."""
+def negative_distance_matrix(X: Any, dtype: str = "float64", gamma: float = 1.0) -> Array:
+    """Return the matrix of −‖x−x'‖², from which Gaussian kernels up to the width gamma follow."""
     D = np.empty((X.shape[0], X.shape[0]), dtype=dtype)
-    _fill_symmetric(D, minus_squared_distances(X, X))
+    exponent = minus_squared_distances(X, X, gamma, careful=True)
+    _fill_symmetric(D, lambda rows, columns: exponent(rows, columns) / gamma)
     np.fill_diagonal(D, 0.0)
     return D
 
