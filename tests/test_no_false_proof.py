@@ -27,6 +27,7 @@ from clearning import (
     kernel_temperature_path,
     temperature_path,
 )
+from clearning._designs import column_scales
 from clearning._expansion import expand
 from clearning._kernel_matrix import check_kernel_matrix, gaussian_of
 from clearning.kernels import Kernel, negative_distance_matrix
@@ -635,3 +636,27 @@ def test_sound_sparse_matrices_pass():
     for form in ("csc", "bsr", "coo", "dia", "lil", "dok"):
         stored = sp.csr_array(X).asformat(form)
         np.testing.assert_allclose(clearning_path(stored, y, alphas=2).coefs, expected, atol=1e-12)
+
+
+# What the fuzzer found beside.
+
+
+def test_sparse_standard_deviations_under_weights_of_many_orders():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 3, (30, 8)).astype(float)
+    shares = 10.0 ** rng.uniform(-15, 0, 30)
+    shares /= shares.sum()
+    dense, stored = (column_scales(Z, shares) for Z in (X, sp.csc_array(X)))
+    np.testing.assert_allclose(stored, dense, rtol=1e-9)
+
+
+def test_lifting_leaves_small_samples_their_say():
+    """In units of the diagonal: a large sample's rounding must not drown a small one's entries."""
+    X = np.concatenate([some_data(20)[0], 1e4 * some_data(20, seed=1)[0]])
+    K = Kernel("poly", 1.0, degree=3, coef0=1.0, dtype="float32").gram(X)
+    before = np.diag(K).copy()
+    lifted = expand(Kernel("poly", 1.0, degree=3, coef0=1.0, dtype="float32"), X, None, 0).K
+    assert (np.diag(lifted) > before).all()
+    np.testing.assert_allclose(np.diag(lifted), before, rtol=1e-5)
+    unit = 1.0 / np.sqrt(np.diag(lifted).astype(float))
+    assert np.linalg.eigvalsh(lifted * unit[:, None] * unit)[0] >= -1e-14

@@ -118,10 +118,23 @@ def _sparse_variances(X: Any, shares: Array, mean: Array) -> Array:
     columns = np.repeat(np.arange(p), np.diff(X.indptr))
     stored = shares[X.indices]
     centred = np.bincount(columns, stored * (X.data - mean[columns]) ** 2, minlength=p)
-    # In a full column no weight is left for zeros; the rounding of 1 − Σw would grow with mean².
-    full = np.bincount(columns, stored > 0, minlength=p) == np.count_nonzero(shares)
-    zeros = np.where(full, 0.0, 1.0 - np.bincount(columns, stored, minlength=p))
-    return centred + zeros * mean**2
+    return centred + _weight_of_zeros(X, columns, shares) * mean**2
+
+
+def _weight_of_zeros(X: Any, columns: Indices, shares: Array) -> Array:
+    """Return what each sparse column leaves to zeros, without the rounding of 1 − Σw.
+
+    Weights of one order of magnitude are summed apart from others, and where a column has all of
+    them nothing is left of them.
+    """
+    p, zeros = X.shape[1], np.zeros(X.shape[1])
+    orders = np.frexp(shares)[1] // 16
+    for order in np.unique(orders[shares > 0]):
+        these = np.where((orders == order) & (shares > 0), shares, 0.0)
+        stored = these[X.indices]
+        full = np.bincount(columns, stored > 0, minlength=p) == np.count_nonzero(these)
+        zeros += np.where(full, 0.0, these.sum() - np.bincount(columns, stored, minlength=p))
+    return zeros
 
 
 def _solve_by_columns(X: Any, request: dict[str, Any]) -> dict[str, Any]:

@@ -58,10 +58,19 @@ def check_kernel_matrix(K: Array, name: str = "K", *, own: bool = False) -> Arra
 def lift_rounded(K: Array, rounding: float) -> Array:
     """Return K, once positive semidefinite, lifted in place by what rounding its entries can do.
 
-    Where each entry is off by up to `rounding` times itself, the matrix of errors has no eigenvalue
-    beyond that times ‖K‖_F. The core's proof covers the rounding of doubles.
+    Where each entry is off by up to `rounding` times itself, the errors in units of the diagonal D,
+    D^(−1/2) E D^(−1/2), have no eigenvalue beyond that times the Frobenius norm of K in the same
+    units. So much of itself is added to each entry of the diagonal: a sample of small size keeps
+    what it has to say. The core's proof covers the rounding of doubles.
     """
-    return _add_to_diagonal(K, rounding * _frobenius(K) if rounding > 0.0 else 0.0, own=True)
+    if rounding == 0.0:
+        return K
+    diagonal = np.maximum(np.einsum("ii->i", K).astype(np.float64), np.finfo(K.dtype).tiny)
+    unit, squares = 1.0 / np.sqrt(diagonal), 0.0
+    for rows in row_blocks(*K.shape):
+        block = K[rows] * unit[rows, None] * unit
+        squares += float(np.vdot(block, block))
+    return _add_to_diagonal(K, rounding * np.sqrt(squares) * diagonal, own=True)
 
 
 def gaussian_of(distances: Array, gamma: float, out: Array) -> Array:
@@ -134,9 +143,9 @@ def _is_positive(K: Array, shift: float) -> bool:
     return True
 
 
-def _add_to_diagonal(K: Array, lift: float, own: bool) -> Array:
+def _add_to_diagonal(K: Array, lift: Any, own: bool) -> Array:
     """Return K with at least so much more on its diagonal, which rounding must not take back."""
-    if lift == 0.0:
+    if not np.any(lift):
         return K
     K = K if own else K.copy(order="K")
     diagonal = np.einsum("ii->i", K)

@@ -103,7 +103,7 @@ def _prove(raw: Raw, X: Array, coefs: Array, request: Raw, loss: Loss) -> tuple[
         # Losses and penalties are not negative, so zero is a bound too.
         gaps = np.minimum(gaps, objectives)
     gaps[~(gaps >= 0.0) | ~np.isfinite(objectives)] = np.inf
-    converged = gaps <= request["tol"] * raw["null_objective"]
+    converged = np.isfinite(gaps) & (gaps <= request["tol"] * raw["null_objective"])
     return {**raw, "objectives": objectives, "dual_gaps": gaps, "converged": converged}, rounding
 
 
