@@ -484,7 +484,7 @@ def test_scores_that_are_all_zero_give_one_half_or_the_share(calibrator):
         ({}, [0, 1], [0, 1, 1], None, "inconsistent numbers of samples"),
         ({}, [0, 1], [0, 1], [1, -1], "sample_weight"),
         ({}, [0, 1], [0, 1], [1, 0], "sample_weight must leave some weight"),
-        ({}, [[0, 1], [2, 3]], [0, 1], None, "1d array"),
+        ({}, [[0, 1], [2, 3]], [0, 1], None, "scores must be one-dimensional"),
     ],
 )
 def test_bad_input_is_named(options, scores, y, weight, message):

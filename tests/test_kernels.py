@@ -10,7 +10,8 @@ from sklearn.metrics.pairwise import pairwise_kernels, rbf_kernel
 from sklearn.svm import SVC
 
 from clearning import kernels
-from clearning.kernels import Kernel, check_kernel_matrix, kernel_width, negative_distance_matrix
+from clearning._kernel_matrix import check_kernel_matrix
+from clearning.kernels import Kernel, kernel_width, negative_distance_matrix
 from clearning.landmarks import select_landmarks
 
 RNG = np.random.default_rng(0)

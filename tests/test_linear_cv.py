@@ -267,7 +267,7 @@ def test_groups_without_routing_are_refused(data):
     [
         ("alphas", 0, "'alphas' parameter of CLearningClassifierCV"),
         ("alphas", [0.1, -1.0], r"alphas must hold numbers in \(0, inf\); got -1"),
-        ("alphas", [], "minimum of 1 is required"),
+        ("alphas", [], r"not empty; got shape \(0,\)"),
         ("alpha_min_ratio", 1.0, "'alpha_min_ratio' parameter"),
         ("l1_ratios", [0.5, 1.5], r"l1_ratios must hold numbers in \[0, 1\]; got 1.5"),
         ("l1_ratios", 0.5, "'l1_ratios' parameter"),

@@ -314,7 +314,7 @@ def test_bad_parameters_are_named(data, parameter, value):
     [
         ("penalty_factor", [1.0, 1.0], r"penalty_factor has shape \(2,\)"),
         ("penalty_factor", [1.0, 1.0, -1.0, 1.0], "penalty_factor must hold finite numbers >= 0"),
-        ("penalty_factor", [1.0, 1.0, np.nan, 1.0], "penalty_factor must hold finite numbers"),
+        ("penalty_factor", [1.0, 1.0, np.nan, 1.0], "penalty_factor contains NaN"),
         ("bounds", (0.1, 1.0), "bounds must satisfy lower <= 0 <= upper"),
         ("bounds", (-1.0, -0.5), "bounds must satisfy lower <= 0 <= upper"),
         ("bounds", (-1.0, np.nan), "bounds must satisfy lower <= 0 <= upper"),
@@ -369,7 +369,7 @@ BAD_DATA = {
     ),
     "short_weight": (
         lambda X, y: (X, y, {"sample_weight": np.ones(len(y) - 1)}),
-        "sample_weight.shape",
+        "sample_weight must be one number or an array of shape",
     ),
     "short_offset": (
         lambda X, y: (X, y, {"offset": np.ones(len(y) - 1)}),

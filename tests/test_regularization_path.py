@@ -172,7 +172,7 @@ def test_converged_path_is_silent(data):
         ({"alphas": [0.1, 0.0]}, r"alphas must hold numbers in \(0, inf\); got 0"),
         ({"alphas": [-0.1]}, "alphas must hold numbers in .*; got -0.1"),
         ({"alphas": [np.nan]}, "Input alphas contains NaN"),
-        ({"alphas": []}, "minimum of 1 is required"),
+        ({"alphas": []}, r"not empty; got shape \(0,\)"),
         ({"alpha_min_ratio": 0.0}, r"alpha_min_ratio=0.0 must be 'auto' or a number in \(0, 1\)"),
         ({"l1_ratio": 1.5}, r"l1_ratio=1.5 must be a number in \[0, 1\]"),
         ({"l1_ratio": -0.5}, r"l1_ratio=-0.5 must be a number in \[0, 1\]"),

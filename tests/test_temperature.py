@@ -409,7 +409,7 @@ def test_what_does_not_converge_says_so(kind):
         ({"rhos": 0}, "rhos=0 must be a positive number of temperatures"),
         ({"rhos": [1.0, -1.0]}, r"rhos must hold numbers in \(0, inf\); got -1"),
         ({"rhos": [1.0, np.nan]}, "Input rhos contains NaN"),
-        ({"rhos": []}, "minimum of 1 is required"),
+        ({"rhos": []}, r"not empty; got shape \(0,\)"),
         ({"l1_ratio": 2.0}, r"l1_ratio=2.0 must be a number in \[0, 1\]"),
         ({"tol": 0.0}, "tol=0.0 must be a number"),
         ({"bounds": 3.0, "u": 0.5}, "bounds=3.0 must be a pair"),

@@ -32,6 +32,11 @@ def core_request(
 ) -> dict[str, Any]:
     """Describe a solve to the compiled core; weights sum to one there."""
     target, penalty, scales = problem.target, problem.penalty, problem.scales
+    coef, intercept = None, 0.0
+    if start is not None:
+        # A start is a hint: what is not to be fitted, or not allowed, is left out of it.
+        coef = np.clip(start.coef, penalty.lower, penalty.upper)
+        intercept = start.intercept if problem.fit_intercept else 0.0
     return {
         "loss": core_loss(loss),
         "y": target.signs,
@@ -49,6 +54,6 @@ def core_request(
         "alpha_min_ratio": grid.ratio(problem.design),
         "tol": settings.tol,
         "max_iter": settings.max_iter,
-        "coef_init": None if start is None else start.coef,
-        "intercept_init": 0.0 if start is None else start.intercept,
+        "coef_init": coef,
+        "intercept_init": intercept,
     }

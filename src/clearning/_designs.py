@@ -9,10 +9,11 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.linalg import cho_factor, cho_solve
 
 from clearning import _core
 from clearning._sklearn import safe_indexing
+from clearning._wide_ridge import is_wide_ridge, solve_wide_ridge
+from clearning.losses import Loss
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -41,8 +42,8 @@ class Design(Protocol):
     def scales(self, shares: Array) -> Array:
         """What the penalty takes as each column's unit, given weights that sum to one."""
 
-    def solve(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Ask the compiled core."""
+    def solve(self, request: dict[str, Any], loss: Loss) -> dict[str, Any]:
+        """Ask the compiled core, whose request describes the loss already."""
 
 
 @dataclass(frozen=True)
@@ -77,9 +78,10 @@ class Features:
     def scales(self, shares: Array) -> Array:
         return column_scales(self.columns, shares) if self.standardize else np.ones(self.n_columns)
 
-    def solve(self, request: dict[str, Any]) -> dict[str, Any]:
-        solver = _solve_by_rows if _is_wide_ridge(self.columns, request) else _solve_by_columns
-        return solver(self.columns, request)
+    def solve(self, request: dict[str, Any], loss: Loss) -> dict[str, Any]:
+        if is_wide_ridge(self.columns, request):
+            return solve_wide_ridge(self.columns, request, loss)
+        return _solve_by_columns(self.columns, request)
 
 
 def by_columns(X: Any) -> Any:
@@ -116,10 +118,23 @@ def _sparse_variances(X: Any, shares: Array, mean: Array) -> Array:
     columns = np.repeat(np.arange(p), np.diff(X.indptr))
     stored = shares[X.indices]
     centred = np.bincount(columns, stored * (X.data - mean[columns]) ** 2, minlength=p)
-    # In a full column no weight is left for zeros; the rounding of 1 − Σw would grow with mean².
-    full = np.bincount(columns, stored > 0, minlength=p) == np.count_nonzero(shares)
-    zeros = np.where(full, 0.0, 1.0 - np.bincount(columns, stored, minlength=p))
-    return centred + zeros * mean**2
+    return centred + _weight_of_zeros(X, columns, shares) * mean**2
+
+
+def _weight_of_zeros(X: Any, columns: Indices, shares: Array) -> Array:
+    """Return what each sparse column leaves to zeros, without the rounding of 1 − Σw.
+
+    Weights of one order of magnitude are summed apart from others, and where a column has all of
+    them nothing is left of them.
+    """
+    p, zeros = X.shape[1], np.zeros(X.shape[1])
+    orders = np.frexp(shares)[1] // 16
+    for order in np.unique(orders[shares > 0]):
+        these = np.where((orders == order) & (shares > 0), shares, 0.0)
+        stored = these[X.indices]
+        full = np.bincount(columns, stored > 0, minlength=p) == np.count_nonzero(these)
+        zeros += np.where(full, 0.0, these.sum() - np.bincount(columns, stored, minlength=p))
+    return zeros
 
 
 def _solve_by_columns(X: Any, request: dict[str, Any]) -> dict[str, Any]:
@@ -129,63 +144,3 @@ def _solve_by_columns(X: Any, request: dict[str, Any]) -> dict[str, Any]:
     if indices.dtype != indptr.dtype or indices.dtype not in (np.int32, np.int64):
         indices, indptr = indices.astype(np.int64), indptr.astype(np.int64)
     return _core.solve_sparse(X.data, indices, indptr, X.shape[0], request)
-
-
-def _is_wide_ridge(X: Any, request: dict[str, Any]) -> bool:
-    return (
-        request["l1_ratio"] == 0.0
-        and X.shape[0] < X.shape[1]
-        and X.dtype == np.float64
-        and bool(np.all(request["l2_factor"] > 0))
-        and bool(np.all(np.isinf(request["lower"])) and np.all(np.isinf(request["upper"])))
-    )
-
-
-def _solve_by_rows(X: Any, request: dict[str, Any]) -> dict[str, Any]:
-    """Ridge with fewer samples than features, as the kernel problem it is.
-
-    With Λ the penalty factors, b = Λ⁻¹X'β gives X b = Kβ and b'Λb = β'Kβ for K = XΛ⁻¹X'.
-    """
-    n = X.shape[0]
-    if request["alphas"] is None:
-        # The grid is the linear problem's own.
-        top = _solve_by_columns(X, {**request, "n_alphas": 1, "tol": 1.0})["alphas"][0]
-        grid = top * request["alpha_min_ratio"] ** np.linspace(0.0, 1.0, request["n_alphas"])
-        request = {**request, "alphas": grid}
-    inverse = 1.0 / request["l2_factor"]
-    Z = X @ sparse.diags_array(inverse) if sparse.issparse(X) else X * inverse
-    K = Z @ X.T
-    K = np.asfortranarray(K.toarray() if sparse.issparse(K) else K)
-    start = request["coef_init"]
-    raw = _core.solve_kernel(
-        K,
-        K,
-        {
-            **request,
-            **{name: np.ones(n) for name in ("l1_factor", "l2_factor")},
-            "lower": np.full(n, -np.inf),
-            "upper": np.full(n, np.inf),
-            "coef_init": None if start is None else _start_by_rows(K, np.asarray(X @ start)),
-        },
-    )
-    beta = sparse.csr_array((raw["values"], raw["columns"], raw["starts"]), (len(raw["alphas"]), n))
-    coefs = sparse.csr_array(beta @ Z)
-    coefs.sort_indices()
-    raw.update(
-        values=coefs.data,
-        columns=coefs.indices.astype(np.int32),
-        starts=coefs.indptr.astype(np.int64),
-    )
-    return raw
-
-
-def _start_by_rows(K: Array, scores: Array) -> Array | None:
-    """Return β with Kβ near the scores X b of a start b, or None where K has no size.
-
-    The little that is added to K's diagonal makes it regular where samples repeat; it changes the
-    start, never the solution.
-    """
-    size = float(np.linalg.norm(K))
-    if not 0.0 < size < np.inf:
-        return None
-    return cho_solve(cho_factor(K + 1e-10 * size * np.eye(len(K))), scores)

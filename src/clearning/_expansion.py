@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import assert_all_finite, check_random_state
+from sklearn.utils import check_random_state
 
 from clearning import _core
 from clearning._designs import Array, Indices
-from clearning.kernels import Kernel, check_kernel_matrix
+from clearning._kernel_matrix import check_kernel_matrix, lift_rounded
+from clearning.kernels import Kernel
 from clearning.landmarks import select_landmarks
+from clearning.losses import Loss
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ class Expansion:
         """Return ones: kernel functions are never standardised."""
         return np.ones(self.n_columns)
 
-    def solve(self, request: dict[str, Any]) -> dict[str, Any]:
+    def solve(self, request: dict[str, Any], loss: Loss) -> dict[str, Any]:
         """Ask the compiled core, which reads both matrices by columns."""
         if self.penalty_kernel is not None:
             penalty = np.asfortranarray(self.penalty_kernel, dtype=self.K.dtype)
@@ -74,19 +76,21 @@ class Expansion:
 
 def expand(kernel: Kernel, X: Any, n_landmarks: int | None, random_state: Any) -> Expansion:
     """Return the expansion in all samples, or in landmarks where their number is given."""
-    if n_landmarks is None:
-        K = _checked(kernel, kernel.gram(X))
-        return Expansion(K, None, np.arange(X.shape[0]))
-    centres = select_landmarks(kernel, X, n_landmarks, check_random_state(random_state))
-    K = kernel.columns(X, centres)
-    assert_all_finite(K, input_name="K")
-    return Expansion(K, _checked(kernel, K[centres]), centres)
+    # What overflows is told at the end, in one sentence.
+    with np.errstate(over="ignore", invalid="ignore"):
+        if n_landmarks is None:
+            K = kernel.gram(X)
+            return Expansion(_checked(kernel, X, K, own=K is not X), None, np.arange(X.shape[0]))
+        centres = select_landmarks(kernel, X, n_landmarks, check_random_state(random_state))
+        K = kernel.columns(X, centres)
+    kernel.check_finite(K)
+    return Expansion(K, _checked(kernel, X[centres], K[centres], own=True), centres)
 
 
-def _checked(kernel: Kernel, K: NDArray[Any]) -> NDArray[Any]:
+def _checked(kernel: Kernel, X: Any, K: NDArray[Any], *, own: bool) -> NDArray[Any]:
     """Refuse a matrix that no positive semidefinite kernel can have made."""
-    assert_all_finite(K, input_name="K")
+    kernel.check_finite(K)
     if kernel.surely_psd:
-        return K
+        return lift_rounded(K, kernel.entry_rounding(X))
     name = "X" if kernel.precomputed else f"The matrix of kernel={kernel.name!r}"
-    return check_kernel_matrix(K, name)
+    return check_kernel_matrix(K, name, own=own)

@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from clearning._door import check_labels, check_matrix, check_weight
 from clearning._expansion import Expansion
 from clearning._margin import MarginClassifierMixin
 from clearning._problem import Penalty, Problem, Target, check_offset, check_target
@@ -47,6 +48,23 @@ class TrainingSet:
     n_samples: int
 
 
+def _canonical(X: Any) -> Any:
+    """Return a sparse matrix with each entry once, as norms and distances read it.
+
+    scikit-learn's distances of sparse rows know 32-bit indices only.
+    """
+    if not sparse.issparse(X):
+        return X
+    rows = X.tocsr()
+    if not rows.has_canonical_format:
+        rows = rows.copy() if rows is X else rows
+        rows.sum_duplicates()
+    if rows.indices.dtype == np.int64 and max(rows.nnz, *rows.shape) < 2**31:
+        parts = rows.data, rows.indices.astype(np.int32), rows.indptr.astype(np.int32)
+        rows = type(rows)(parts, shape=rows.shape)
+    return rows
+
+
 class BaseKernelClassifier(MarginClassifierMixin, BaseEstimator):
     """Score f(x) = α + Σ_j β_j k(x_j, x), with β non-zero at the support vectors only."""
 
@@ -76,10 +94,7 @@ class BaseKernelClassifier(MarginClassifierMixin, BaseEstimator):
                 "X must be a square kernel matrix with kernel='precomputed', got shape "
                 f"{X.shape}: X.shape[0] should be equal to X.shape[1]."
             )
-        weight = None
-        if sample_weight is not None:
-            weight = np.broadcast_to(np.asarray(sample_weight, dtype=float), len(y))
-        return X, y, target, weight
+        return X, y, target, check_weight(sample_weight, X)
 
     def _training_set(
         self, X: Any, target: Target, sample_weight: NDArray[np.float64] | None
@@ -103,8 +118,8 @@ class BaseKernelClassifier(MarginClassifierMixin, BaseEstimator):
         precomputed = self.kernel == "precomputed"
         return validate_data(
             self,
-            X,
-            y,
+            _canonical(check_matrix(X)),
+            check_labels(y),
             accept_sparse=False if precomputed or callable(self.kernel) else "csr",
             dtype=self.dtype if precomputed else np.float64,
             reset=reset,
@@ -112,7 +127,10 @@ class BaseKernelClassifier(MarginClassifierMixin, BaseEstimator):
 
     def _resolve_kernel(self, training: TrainingSet, gamma: float | str) -> Kernel:
         if self.kernel in WITH_GAMMA:
-            gamma = kernel_width(gamma, training.X, training.target.signs, training.sample_weight)
+            with np.errstate(over="ignore", invalid="ignore"):
+                gamma = kernel_width(
+                    gamma, training.X, training.target.signs, training.sample_weight
+                )
         else:
             gamma = np.nan
         return Kernel(

@@ -7,7 +7,6 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import assert_all_finite
 
 from clearning._expansion import Expansion, expand
 from clearning._kernel_base import (
@@ -16,6 +15,7 @@ from clearning._kernel_base import (
     BaseKernelClassifier,
     TrainingSet,
 )
+from clearning._kernel_matrix import gaussian_of
 from clearning._margin import COMMON_CONSTRAINTS
 from clearning._ranges import POSITIVE
 from clearning._search_classifier import SEARCH_CONSTRAINTS, SearchMixin
@@ -278,13 +278,13 @@ class KernelCLearningClassifierCV(SearchMixin, BaseKernelClassifier):
             for kernel in kernels:
                 yield expand(kernel, training.X, self.n_landmarks, self.random_state)
             return
-        distances = negative_distance_matrix(training.X, self.dtype)
-        assert_all_finite(distances, input_name="K")
+        with np.errstate(over="ignore", invalid="ignore"):
+            widest = max(kernel.gamma for kernel in kernels)
+            distances = negative_distance_matrix(training.X, self.dtype, widest)
+        kernels[0].check_finite(distances)
         K = np.empty_like(distances)
         for kernel in kernels:
-            np.multiply(distances, kernel.gamma, out=K)
-            np.exp(K, out=K)
-            yield Expansion(K, None, np.arange(len(K)))
+            yield Expansion(gaussian_of(distances, kernel.gamma, K), None, np.arange(len(K)))
 
 
 def _restricted(fold: Fold, training: TrainingSet) -> Fold:

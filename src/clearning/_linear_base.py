@@ -11,6 +11,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from clearning._designs import Features
+from clearning._door import check_labels, check_matrix
 from clearning._margin import COMMON_CONSTRAINTS, MarginClassifierMixin
 from clearning._problem import Problem, check_offset, check_penalty, check_target
 from clearning.path import RegularizationPath
@@ -54,11 +55,11 @@ class BaseLinearClassifier(MarginClassifierMixin, BaseEstimator):
         scores = safe_sparse_dot(X, self.coef_[0]) + self.intercept_[0]
         return scores if offset is None else scores + check_offset(X, offset)
 
-    def _validate_design(self, X: Any, *args: Any, reset: bool = True) -> Any:
+    def _validate_design(self, X: Any, *y: Any, reset: bool = True) -> Any:
         return validate_data(
             self,
-            X,
-            *args,
+            check_matrix(X),
+            *map(check_labels, y),
             reset=reset,
             accept_sparse=("csc", "csr"),
             dtype=(np.float64, np.float32),

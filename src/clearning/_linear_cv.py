@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
+from clearning._door import check_weight
 from clearning._linear_base import LINEAR_CONSTRAINTS, BaseLinearClassifier
 from clearning._problem import Grid, Problem, Settings, Start
 from clearning._search_classifier import SEARCH_CONSTRAINTS, SearchMixin
@@ -205,9 +206,10 @@ class CLearningClassifierCV(SearchMixin, BaseLinearClassifier):
         raise_for_params(params, self, "fit")
         X, y = self._validate_design(X, y)
         problem = self._problem(X, y, sample_weight, offset)
-        split_params, score_params = self._route(sample_weight, params)
+        weight = check_weight(sample_weight, X)
+        split_params, score_params = self._route(weight, params)
         folds = make_folds(self.cv, X, y, problem.target, split_params)
-        plan = self._plan(X, problem.target, folds, sample_weight, score_params)
+        plan = self._plan(X, problem.target, folds, weight, score_params)
         found = plan.over([({}, problem)])
         self._adopt(found)
         self.classes_ = problem.target.classes

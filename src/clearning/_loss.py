@@ -57,6 +57,22 @@ def logit(eta: Array) -> Array:
     return np.where(near_half, 2.0 * np.arctanh(2.0 * eta - 1.0), np.log(eta) - np.log1p(-eta))
 
 
+def on_score_side(probabilities: Array, scores: Array) -> Array:
+    """Move two probabilities that rounding made equal, or exchanged, to their score's side.
+
+    They are one half to the last digit there, and come to lie one unit of it apart from that.
+    """
+    negative, positive = probabilities[..., 0], probabilities[..., 1]
+    above = np.nextafter(np.asarray(0.5, probabilities.dtype), 1)
+    for side, likelier, other in (
+        (scores > 0, positive, negative),
+        (scores < 0, negative, positive),
+    ):
+        blurred = side & (likelier <= other)
+        likelier[blurred], other[blurred] = above, 1 - above
+    return probabilities
+
+
 class Loss:
     """A convex loss of the margin.
 
@@ -97,10 +113,15 @@ class Loss:
     def probabilities(self, f: ArrayLike) -> Any:
         """Probabilities of both classes at a score; the last axis runs over the classes.
 
-        Each is made from its own side, so that neither is the difference of 1 and nearly 1.
+        Each is made from its own side, so that neither is the difference of 1 and nearly 1. Of a
+        loss with a link the class on the score's side is always the likelier, if only by rounding.
         """
         scores = np.asarray(f)
-        return np.stack([self.inverse_link(-scores), self.inverse_link(scores)], axis=-1)
+        pair = self._both(scores)
+        return on_score_side(pair, scores) if self.has_link else pair
+
+    def _both(self, f: Array) -> Array:
+        return np.stack([self.inverse_link(-f), self.inverse_link(f)], axis=-1)
 
     def __getattr__(self, attribute: str) -> Any:
         message = f"{type(self).__name__!r} object has no attribute {attribute!r}"

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 
 from clearning._problem import Settings, check_settings
+from clearning._ranges import COUNT
 from clearning._sklearn import Interval, StrOptions
 from clearning.losses import LOSS_NAMES, Loss, has_link
 
@@ -23,7 +24,7 @@ COMMON_CONSTRAINTS: dict[str, list[Any]] = {
     "fit_intercept": ["boolean"],
     "class_weight": [StrOptions({"balanced"}), dict, None],
     "tol": [Interval(Real, 0, None, closed="neither")],
-    "max_iter": [Interval(Integral, 1, None, closed="left")],
+    "max_iter": [Interval(Integral, 1, COUNT.high, closed="both")],
 }
 SINGLE_FIT_CONSTRAINTS: dict[str, list[Any]] = {
     "rho": [Interval(Real, 0, None, closed="neither")],

@@ -17,8 +17,9 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d, co
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 from clearning._designs import Array, Design, Indices
+from clearning._door import check_labels, check_numbers, check_weight, relative
 from clearning._ranges import COUNT, POSITIVE, SHARE, Range
-from clearning._sklearn import check_sample_weight, num_samples
+from clearning._sklearn import num_samples
 
 # On its first check scikit-learn searches all installed packages for kinds of data frames, which
 # takes longer than a small fit. Done here, no fit has to wait for it.
@@ -36,7 +37,7 @@ class Target:
     signs : ndarray of shape (n_samples,)
         −1 for the first class, +1 for the second.
     weight : ndarray of shape (n_samples,) or None
-        Class weight times sample weight.
+        Class weight times sample weight, as shares of the largest.
     offset : ndarray of shape (n_samples,) or None
         What is added to each sample's score.
     """
@@ -164,6 +165,7 @@ def check_labelled(
     X: Any, y: Any, *, sample_weight: Any = None, class_weight: Any = None, offset: Any = None
 ) -> Target:
     """Check a target whose labels nobody has looked at yet."""
+    y = check_labels(y)
     check_consistent_length(X, y)
     return check_target(
         X,
@@ -200,7 +202,8 @@ def encode_labels(y: NDArray[Any]) -> tuple[NDArray[Any], Indices]:
         kind = type_of_target(y, input_name="y")
         raise ValueError(
             "Only binary classification is supported. The type of the target is "
-            f"{kind}. y has {len(classes)} classes."
+            f"{kind}. y has {len(classes)} classes. Wrap the classifier in "
+            "sklearn.multiclass.OneVsRestClassifier for those."
         )
     if len(classes) < 2:
         raise ValueError(
@@ -218,12 +221,11 @@ def _check_weight(
     class_weight: dict[Any, float] | str | None,
 ) -> Array | None:
     """Return class weight times sample weight, or None where every sample counts the same."""
-    if sample_weight is None and class_weight is None:
+    given = check_weight(sample_weight, X)
+    if given is None and class_weight is None:
         return None
-    weight = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+    weight = np.ones(len(codes)) if given is None else relative(given)
     totals = np.bincount(codes, weights=weight, minlength=2)
-    if not totals.any():
-        raise ValueError("Sample weights must contain at least one non-zero number.")
     if not totals.all():
         raise ValueError(
             "Samples of two classes are needed, but every sample of class "
@@ -237,7 +239,7 @@ def _check_weight(
     else:
         per_class = compute_class_weight(class_weight, classes=classes, y=classes[codes])
         _check_class_weights(classes, per_class)
-    return weight * per_class[codes]
+    return relative(weight * relative(per_class)[codes])
 
 
 def _check_class_weights(classes: NDArray[Any], per_class: Array) -> None:
@@ -250,7 +252,7 @@ def _check_class_weights(classes: NDArray[Any], per_class: Array) -> None:
 
 def check_offset(X: Any, offset: ArrayLike) -> Array:
     """Return the offset as one finite float64 per row of X."""
-    checked = check_array(offset, ensure_2d=False, dtype=np.float64, input_name="offset")
+    checked = check_numbers("offset", offset)
     n_samples = num_samples(X)
     if checked.shape != (n_samples,):
         raise ValueError(f"offset must be of shape ({n_samples},); got shape {checked.shape}.")
@@ -269,12 +271,12 @@ def check_penalty(penalty_factor: Any, bounds: Any, n_columns: int) -> Penalty:
 
 
 def _check_factor(penalty_factor: Any, p: int) -> Array:
-    factor = np.array(penalty_factor, dtype=float)
+    factor = check_numbers("penalty_factor", penalty_factor).copy()
     if factor.shape != (p,):
         raise ValueError(
             f"penalty_factor has shape {factor.shape}; one factor per feature, ({p},), is needed."
         )
-    if not np.all(np.isfinite(factor)) or (factor < 0).any():
+    if (factor < 0).any():
         raise ValueError("penalty_factor must hold finite numbers >= 0.")
     return factor
 
@@ -325,9 +327,15 @@ def check_options(
 
 def check_start(coef_init: Any, intercept_init: Any, n_columns: int) -> Start | None:
     """Return where to start, or None for the solver's own choice."""
+    intercept = 0.0
+    if intercept_init is not None:
+        given = np.ravel(check_numbers("intercept_init", intercept_init))
+        if given.size != 1:
+            raise ValueError(f"intercept_init must be one finite number; got {given.size}.")
+        intercept = float(given[0])
     if coef_init is None:
         return None
-    coef = np.array(np.ravel(coef_init), dtype=float)
-    if coef.shape != (n_columns,) or not np.all(np.isfinite(coef)):
-        raise ValueError(f"coef_init must hold {n_columns} finite numbers.")
-    return Start(coef, float(np.ravel(0.0 if intercept_init is None else intercept_init)[0]))
+    coef = np.ravel(check_numbers("coef_init", coef_init)).copy()
+    if coef.shape != (n_columns,):
+        raise ValueError(f"coef_init must hold {n_columns} finite numbers; got {coef.size}.")
+    return Start(coef, intercept)

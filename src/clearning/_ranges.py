@@ -26,12 +26,14 @@ class Range:
         kind = Integral if self.integer else Real
         if not isinstance(value, kind) or isinstance(value, (bool, np.bool_)):
             return False
-        return bool(self._inside(np.float64(float(value))))
+        # An integer may be larger than every float.
+        return bool(self._inside(value if self.integer else np.float64(float(value))))
 
     def __str__(self) -> str:
         left = "[" if self.closed in ("left", "both") else "("
         right = "]" if self.closed in ("right", "both") else ")"
-        return f"{left}{self.low:g}, {self.high:g}{right}"
+        form = ".0f" if self.integer else "g"
+        return f"{left}{self.low:{form}}, {self.high:{form}}{right}"
 
     def check(self, name: str, value: Any, *words: str | bool) -> Any:
         """Return a value of this range as a number, or one of the words; else raise."""
@@ -46,11 +48,9 @@ class Range:
     def check_each(self, name: str, values: ArrayLike) -> NDArray[np.float64]:
         """Return values that all lie in this range as an array of one dimension; else raise."""
         # Not at the top: the losses, which need numbers only, come without scikit-learn.
-        from sklearn.utils import check_array
+        from clearning._door import check_vector
 
-        checked = check_array(values, ensure_2d=False, dtype=np.float64, input_name=name)
-        if checked.ndim != 1:
-            raise ValueError(f"{name} must be one-dimensional; got shape {checked.shape}.")
+        checked = check_vector(name, values)
         inside = self._inside(checked)
         if not inside.all():
             raise ValueError(f"{name} must hold numbers in {self}; got {checked[~inside][0]:g}.")
@@ -59,10 +59,12 @@ class Range:
     def _inside(self, x: Any) -> Any:
         above = x >= self.low if self.closed in ("left", "both") else x > self.low
         below = x <= self.high if self.closed in ("right", "both") else x < self.high
-        return np.isfinite(x) & above & below
+        # Of nan every comparison is false.
+        return above & below & (abs(x) < np.inf)
 
 
 POSITIVE = Range(0.0)
 NON_NEGATIVE = Range(0.0, closed="left")
 SHARE = Range(0.0, 1.0, closed="both")
-COUNT = Range(1, closed="left", integer=True)
+# As many as an integer of the compiled core can count.
+COUNT = Range(1, 2**31 - 1, closed="both", integer=True)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from clearning._designs import Array, Indices
@@ -64,7 +64,7 @@ class Calibration:
 
 
 def make_calibration(
-    folds: Sequence[Fold], target: Target, sample_weight: ArrayLike | None
+    folds: Sequence[Fold], target: Target, sample_weight: Array | None
 ) -> Calibration:
     """Return the calibration of these folds, or say why there is none."""
     every = np.arange(len(target.signs))
@@ -76,7 +76,4 @@ def make_calibration(
                 "calibrate=True fits to the test samples of all folds but one, which must be of "
                 f"both classes; without fold {number} of {len(folds)} they are not."
             )
-    weight = None
-    if sample_weight is not None:
-        weight = np.broadcast_to(np.asarray(sample_weight, dtype=np.float64), len(target.signs))
-    return Calibration(target.signs > 0, weight, tests)
+    return Calibration(target.signs > 0, sample_weight, tests)

@@ -12,6 +12,7 @@ from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
+from clearning._door import Array, relative
 from clearning._margin import MarginClassifierMixin
 from clearning._problem import Target, check_grid
 from clearning._search import Found, Search, make_combinations
@@ -56,7 +57,7 @@ class SearchMixin(MarginClassifierMixin):
         X: Any,
         target: Target,
         folds: Sequence[Fold],
-        sample_weight: ArrayLike | None,
+        sample_weight: Array | None,
         score_params: Mapping[str, Any],
     ) -> Search:
         """Check all that the search is told, before it does any work.
@@ -68,7 +69,7 @@ class SearchMixin(MarginClassifierMixin):
             self.loss, l1_ratios=self.l1_ratios, rhos=self.rhos, us=self.us, delta=self.delta
         )
         linked = self.calibrate or combinations[0].loss.has_link
-        weight = np.asarray(score_params.get("sample_weight", np.ones(len(target.signs))))
+        weight = relative(np.asarray(score_params.get("sample_weight", np.ones(len(target.signs)))))
         return Search(
             combinations=combinations,
             grid=check_grid(self.alphas, self.alpha_min_ratio),
@@ -91,7 +92,7 @@ class SearchMixin(MarginClassifierMixin):
         self.l1_ratio_, self.rho_, self.u_ = chosen.l1_ratio, chosen.rho, chosen.u
 
     def _route(
-        self, sample_weight: ArrayLike | None, params: dict[str, Any]
+        self, sample_weight: Array | None, params: dict[str, Any]
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return what goes to the splitter and what goes to the scorer."""
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}

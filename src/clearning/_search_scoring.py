@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.metrics import get_scorer
 
 from clearning._designs import Array, Indices
+from clearning._door import relative
 from clearning._margin import MarginClassifierMixin
 from clearning._problem import Target
 from clearning._sklearn import safe_indexing, scores_probabilities
@@ -62,7 +63,7 @@ def make_metric(
 def _mean_metric(
     quality: Callable[[Loss, Array, Array], Array], target: Target, weight: ArrayLike | None
 ) -> Metric:
-    weights = np.ones(len(target.signs)) if weight is None else np.asarray(weight)
+    weights = np.ones(len(target.signs)) if weight is None else relative(np.asarray(weight))
 
     def metric(loss: Loss, scores: Array, test: Indices) -> Array:
         each = quality(loss, target.signs[test, None], scores)

@@ -12,7 +12,6 @@ from sklearn.utils.metadata_routing import _raise_for_params as raise_for_params
 from sklearn.utils.metadata_routing import _routing_enabled as routing_enabled
 from sklearn.utils.metaestimators import _safe_split as safe_split
 from sklearn.utils.validation import _check_method_params as check_method_params
-from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 from sklearn.utils.validation import _get_feature_names as get_feature_names
 from sklearn.utils.validation import _num_samples as num_samples
 
@@ -21,7 +20,6 @@ __all__ = [
     "Interval",
     "StrOptions",
     "check_method_params",
-    "check_sample_weight",
     "fit_context",
     "get_feature_names",
     "num_samples",

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from clearning._door import check_matrix
 from clearning.losses import Coherence
 
 Array = NDArray[np.float64]
@@ -142,6 +143,7 @@ class TemperaturePath:
 
         For a kernel X holds the kernel between the samples and those the path was fitted on.
         """
+        X = check_matrix(X)
         if not sparse.issparse(X):
             X = np.asarray(X)
         if X.shape[1] != self.coefs.shape[1]:

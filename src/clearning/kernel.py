@@ -36,7 +36,8 @@ class KernelCLearningClassifier(BaseKernelClassifier):
     kernel : {"rbf", "laplacian", "polynomial", "poly", "linear", "sigmoid", "precomputed"} or \
             callable, default="rbf"
         A callable takes two rows and returns a number. With ``"precomputed"``, X is the kernel
-        matrix. Matrices that are not positive semidefinite are refused.
+        matrix. Matrices that are not positive semidefinite are refused; where rounding made one
+        indefinite, as it does in single precision, that much is added to the diagonal.
     gamma : {"median", "mean", "scale"} or float, default="median"
         Width of the kernel, as in exp(−gamma‖x−x'‖²). ``"median"`` is 1/σ² with σ the median
         distance between the classes, ``"mean"`` the same with the mean distance among the

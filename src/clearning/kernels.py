@@ -15,10 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.linalg import eigh_tridiagonal, eigvalsh
+from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 from threadpoolctl import threadpool_info, threadpool_limits
+
+from clearning._door import relative
 
 Array = NDArray[Any]
 BlockFunction = Callable[[slice, slice], Array]
@@ -30,10 +32,10 @@ GAMMA_RULES = ("median", "mean", "scale")
 _BLOCK_ENTRIES = 1 << 17
 # Below so many kernel evaluations a pool of threads costs more than it gains.
 _THREADED_ENTRIES = 1 << 23
+# From here on γ‖x‖² loses digits of an exponent that a Gaussian kernel needs.
+_CANCELLING = 64.0
 # Width rules look at no more than so many samples of a class (or of the whole, for "mean").
 _WIDTH_SAMPLES = 4096
-_FULL_SPECTRUM = 500
-_LANCZOS_STEPS = 20
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,16 @@ class Kernel:
             return self.coef0 >= 0 and float(self.degree).is_integer()
         return self.name in ("rbf", "laplacian", "linear")
 
+    def entry_rounding(self, X: Any) -> float:
+        """How far an entry of the matrix may be off, relative to itself, beyond double rounding."""
+        eps = np.finfo(np.float64).eps
+        rounding = float(np.finfo(np.float32).eps) / 2 if self.dtype == "float32" else 0.0
+        if self.name == "rbf" and sparse.issparse(X):
+            # Norms and products of sparse rows cancel in their distance; no centring helps there.
+            exponent = self.gamma * float(row_norms(X, squared=True).max())
+            rounding += 4 * float(eps) * exponent if exponent > _CANCELLING else 0.0
+        return rounding
+
     def gram(self, X: Any) -> Array:
         """Return the exactly symmetric kernel matrix among the rows of X."""
         if self.precomputed:
@@ -73,6 +85,15 @@ class Kernel:
         if self.name in ("rbf", "laplacian"):
             np.fill_diagonal(K, 1.0)
         return K
+
+    def check_finite(self, values: Array) -> None:
+        """Refuse samples whose kernel is beyond the floating-point range."""
+        blocks = row_blocks(len(values), values[0].size)
+        if not all(np.isfinite(values[rows]).all() for rows in blocks):
+            raise ValueError(
+                f"X holds numbers whose kernel={self.name!r} is not finite in {self.dtype}. "
+                "Scale X."
+            )
 
     def cross(self, X: Any, Y: Any) -> Array:
         """Return the kernel matrix between the rows of X and the rows of Y.
@@ -129,7 +150,7 @@ class Kernel:
     def _block_function(self, X: Any, Y: Any) -> BlockFunction:
         """Return the function from rows of X and rows of Y to their block of kernel values."""
         if self.name == "rbf":
-            exponent = minus_squared_distances(X, Y, self.gamma)
+            exponent = minus_squared_distances(X, Y, self.gamma, careful=True)
 
             def rbf(rows: slice, columns: slice) -> Array:
                 block = exponent(rows, columns)
@@ -156,16 +177,22 @@ def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
         yield slice(start, min(start + step, n_rows))
 
 
-def minus_squared_distances(X: Any, Y: Any, gamma: float = 1.0) -> BlockFunction:
+def minus_squared_distances(
+    X: Any, Y: Any, gamma: float = 1.0, *, careful: bool = False
+) -> BlockFunction:
     """Return the function from blocks of rows to −gamma‖x−y‖².
 
     Dense inputs are centred first, which keeps the cancellation harmless, and augmented as
-    [x, ‖x‖², 1]·[2γy, −γ, −γ‖y‖²], so that one matrix product gives the whole expression.
+    [x, ‖x‖², 1]·[2γy, −γ, −γ‖y‖²], so that one matrix product gives the whole expression. Clusters
+    that are far apart in units of 1/√γ cancel all the same; a careful function, made for an
+    exponential to be taken of it, then subtracts sample from sample.
     """
     if sparse.issparse(X) or sparse.issparse(Y):
         return _sparse_minus_squared_distances(X, Y, gamma)
     centre = Y.mean(axis=0)
     left, right = _augmented(X - centre), _augmented(Y - centre)
+    if careful and gamma * max(left[:, -2].max(), right[:, -2].max()) > _CANCELLING:
+        return lambda rows, columns: -gamma * cdist(X[rows], Y[columns], "sqeuclidean")
     right = np.concatenate(
         [right[:, :-2] * (2 * gamma), right[:, -1:] * -gamma, right[:, -2:-1] * -gamma], axis=1
     )
@@ -196,10 +223,11 @@ def _sparse_minus_squared_distances(X: Any, Y: Any, gamma: float) -> BlockFuncti
     return block
 
 
-def negative_distance_matrix(X: Any, dtype: str = "float64") -> Array:
-    """Return the matrix of −‖x−x'‖², from which Gaussian kernels of any width follow."""
+def negative_distance_matrix(X: Any, dtype: str = "float64", gamma: float = 1.0) -> Array:
+    """Return the matrix of −‖x−x'‖², from which Gaussian kernels up to the width gamma follow."""
     D = np.empty((X.shape[0], X.shape[0]), dtype=dtype)
-    _fill_symmetric(D, minus_squared_distances(X, X))
+    exponent = minus_squared_distances(X, X, gamma, careful=True)
+    _fill_symmetric(D, lambda rows, columns: exponent(rows, columns) / gamma)
     np.fill_diagonal(D, 0.0)
     return D
 
@@ -249,7 +277,7 @@ def kernel_width(gamma: float | str, X: Any, y: Array, sample_weight: Array | No
     if gamma == "scale":
         return _scale_width(X)
     rule = {"median": _median_distance, "mean": _mean_distance}[gamma]
-    sigma = rule(X, y, sample_weight)
+    sigma = rule(X, y, None if sample_weight is None else relative(sample_weight))
     return 1.0 / sigma**2 if sigma > 0 else 1.0
 
 
@@ -305,68 +333,3 @@ def _mean_distance(X: Any, y: Array, sample_weight: Array | None) -> float:
         total += float(weight[rows] @ (distances @ weight))
     pairs = weight.sum() ** 2 - weight @ weight
     return float(total / pairs) if pairs > 0 else 0.0
-
-
-def check_kernel_matrix(K: Array, name: str = "K") -> Array:
-    """Return K made exactly symmetric, or raise if it is no kernel matrix.
-
-    Up to 500 samples all eigenvalues are computed; above, a few Lanczos steps bound the smallest
-    one from above, so that a matrix that is refused certainly has a negative eigenvalue.
-    """
-    if K.ndim != 2 or K.shape[0] != K.shape[1]:
-        raise ValueError(f"{name} must be a square kernel matrix, got shape {K.shape}.")
-    relative = 1e-4 if K.dtype == np.float32 else 1e-6
-    K = _symmetric(K, name, relative)
-    smallest, largest = _extreme_eigenvalues(K)
-    if smallest < -relative * max(abs(largest), abs(smallest)):
-        raise ValueError(
-            f"{name} must be a positive semidefinite kernel matrix, but it has an eigenvalue of "
-            f"{smallest:.6g} or below (its largest is about {largest:.6g})."
-        )
-    return K
-
-
-def _symmetric(K: Array, name: str, relative: float) -> Array:
-    worst, where, size = 0.0, (0, 0), 0.0
-    for rows in row_blocks(*K.shape):
-        difference = np.abs(K[rows] - K[:, rows].T)
-        size = max(size, float(np.abs(K[rows]).max()))
-        if difference.max() > worst:
-            worst = float(difference.max())
-            i, j = np.unravel_index(difference.argmax(), difference.shape)
-            where = (rows.start + int(i), int(j))
-    if worst > relative * size:
-        i, j = where
-        raise ValueError(
-            f"{name} must be a symmetric kernel matrix, but {name}[{i}, {j}] = {K[i, j]:.6g} and "
-            f"{name}[{j}, {i}] = {K[j, i]:.6g}."
-        )
-    return K if worst == 0.0 else (K + K.T) / 2
-
-
-def _extreme_eigenvalues(K: Array) -> tuple[float, float]:
-    if len(K) <= _FULL_SPECTRUM:
-        values = eigvalsh(K)
-        return float(values[0]), float(values[-1])
-    return _lanczos(K)
-
-
-def _lanczos(K: Array) -> tuple[float, float]:
-    """Return the smallest and the largest Ritz value after a few fully orthogonalised steps."""
-    Q = np.zeros((_LANCZOS_STEPS + 1, len(K)))
-    Q[0] = np.random.default_rng(0).standard_normal(len(K))
-    Q[0] /= np.linalg.norm(Q[0])
-    diagonal, off_diagonal = [], []
-    for k in range(_LANCZOS_STEPS):
-        v = K @ Q[k].astype(K.dtype, copy=False)
-        diagonal.append(float(Q[k] @ v))
-        v = v - Q[: k + 1].T @ (Q[: k + 1] @ v)
-        v -= Q[: k + 1].T @ (Q[: k + 1] @ v)
-        norm = float(np.linalg.norm(v))
-        # The noise of a product in K's own precision must not enter the Krylov space.
-        if norm <= 1e3 * np.finfo(K.dtype).eps * max(map(abs, diagonal)):
-            break
-        off_diagonal.append(norm)
-        Q[k + 1] = v / norm
-    values = eigh_tridiagonal(diagonal, off_diagonal[: len(diagonal) - 1], eigvals_only=True)
-    return float(values[0]), float(values[-1])

@@ -66,6 +66,7 @@ def _pivots(
 ) -> NDArray[np.intp]:
     """Draw pivots in batches, with the distribution of drawing them one by one."""
     diagonal = kernel.diagonal(X, candidates)
+    kernel.check_finite(diagonal)
     unexplained = diagonal.copy()
     factor = np.zeros((len(candidates), n_pivots), order="F")
     pivots = np.empty(0, dtype=np.intp)
@@ -73,10 +74,12 @@ def _pivots(
         unexplained[unexplained < _NEGLIGIBLE * diagonal] = 0.0
         total = unexplained.sum()
         if total <= 0:
-            break
+            # A kernel that is zero everywhere still needs a function to be zero of.
+            return pivots if len(pivots) else np.zeros(1, dtype=np.intp)
         size = min(max(8, n_pivots // 8), n_pivots - len(pivots))
         drawn = random_state.choice(len(candidates), size, p=unexplained / total)
         rest = kernel.between(X, candidates[drawn], candidates[drawn]).astype(float)
+        kernel.check_finite(rest)
         rest -= factor[drawn, : len(pivots)] @ factor[drawn, : len(pivots)].T
         batch = drawn[_accepted(rest, unexplained[drawn], random_state)]
         if len(batch) == 0:

@@ -124,7 +124,7 @@ class Coherence(Loss):
         return w2 / (w1 + w2)
 
     @elementwise("f")
-    def probabilities(self, f: Array) -> Array:
+    def _both(self, f: Array) -> Array:
         """Both classes' probabilities, w₁ and w₂ over their sum; the last axis runs over them."""
         w1, w2 = self._weights(f)
         # As u ≥ 0, one of the weights is at least 1/2: their sum never vanishes.

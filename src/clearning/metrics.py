@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import rel_entr, xlog1py, xlogy
-from sklearn.utils import check_array, check_consistent_length, column_or_1d
+from sklearn.utils import check_consistent_length, column_or_1d
 
-from clearning._ranges import COUNT
+from clearning._door import check_labels, check_vector, check_weight, relative
+from clearning._ranges import COUNT, Range
 
 __all__ = [
     "ReliabilityCurve",
@@ -60,6 +61,7 @@ def cross_entropy(
     float
         In nats.
     """
+    Range(0.0, 0.5, closed="left").check("eps", eps)
     event, p, weight = _check(y, p, sample_weight, pos_label)
     p = np.clip(p, eps, 1.0 - eps)
     return _mean(-xlogy(event, p) - xlog1py(1.0 - event, -p), weight)
@@ -147,12 +149,13 @@ def reliability_curve(
     which = np.searchsorted(_inner_edges(p, weight, n_bins, strategy), p)
     mass = np.asarray(np.bincount(which, weight), dtype=float)
     held = mass > 0
-    mass = mass[held]
+    mass, share = mass[held], relative(weight)
+    sizes = np.bincount(which, share)[held]
     return ReliabilityCurve(
-        prob_pred=np.bincount(which, weight * p)[held] / mass,
-        prob_true=np.bincount(which, weight * event)[held] / mass,
+        prob_pred=np.bincount(which, share * p)[held] / sizes,
+        prob_true=np.bincount(which, share * event)[held] / sizes,
         weight=mass,
-        effective_size=mass**2 / np.bincount(which, weight**2)[held],
+        effective_size=sizes**2 / np.bincount(which, share**2)[held],
     )
 
 
@@ -170,9 +173,9 @@ def expected_calibration_error(
     Parameters are those of :func:`reliability_curve`. The value depends on the bins; for one that
     does not, see :func:`smooth_calibration_error`.
     """
-    curve = reliability_curve(
-        y, p, sample_weight, n_bins=n_bins, strategy=strategy, pos_label=pos_label
-    )
+    weight = check_weight(sample_weight, p)
+    share = None if weight is None else relative(weight)
+    curve = reliability_curve(y, p, share, n_bins=n_bins, strategy=strategy, pos_label=pos_label)
     return _mean(np.abs(curve.prob_true - curve.prob_pred), curve.weight)
 
 
@@ -212,6 +215,7 @@ def smooth_calibration_error(
     values, inverse = np.unique(p, return_inverse=True)
     if len(values) > _FINEST:
         values, inverse = np.unique(np.round(p * _FINEST) / _FINEST, return_inverse=True)
+    weight = relative(weight)
     residuals = np.bincount(inverse, weight * (event - p)) / weight.sum()
     gaps = np.diff(values, prepend=values[0])
 
@@ -270,7 +274,7 @@ def _check(
     y: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None, pos_label: Any
 ) -> tuple[Array, Array, Array]:
     p, weight = _check_probabilities(p, sample_weight)
-    y = column_or_1d(y)
+    y = column_or_1d(check_labels(y))
     check_consistent_length(y, p)
     labels = np.unique(y)
     if len(labels) > 2:
@@ -289,21 +293,12 @@ def _check(
 
 def _check_probabilities(p: ArrayLike, sample_weight: ArrayLike | None) -> tuple[Array, Array]:
     p = _check_probability(p, "p")
-    if sample_weight is None:
-        return p, np.ones_like(p)
-    weight = check_array(
-        sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
-    )
-    check_consistent_length(p, weight)
-    if weight.ndim != 1:
-        raise ValueError("Sample weights must be 1D array or scalar")
-    if weight.min() < 0 or weight.sum() == 0:
-        raise ValueError("sample_weight must be non-negative and not all zero.")
-    return p, weight
+    weight = check_weight(sample_weight, p)
+    return p, np.ones_like(p) if weight is None else weight
 
 
 def _check_probability(values: ArrayLike, name: str) -> Array:
-    checked = check_array(column_or_1d(values), ensure_2d=False, dtype=np.float64, input_name=name)
+    checked = check_vector(name, values)
     if checked.min() < 0 or checked.max() > 1:
         raise ValueError(f"{name} has values outside [0, 1].")
     return checked
@@ -312,4 +307,4 @@ def _check_probability(values: ArrayLike, name: str) -> Array:
 def _mean(values: Array, weight: Array) -> float:
     # An infinite value of weight zero does not count.
     held = weight > 0
-    return float(np.average(values[held], weights=weight[held]))
+    return float(np.average(values[held], weights=relative(weight)[held]))

@@ -18,7 +18,9 @@ from sklearn.utils import check_array
 
 from clearning._core_input import core_request
 from clearning._designs import Features
+from clearning._door import check_flag, check_matrix
 from clearning._expansion import Expansion
+from clearning._kernel_matrix import check_kernel_matrix
 from clearning._problem import (
     Grid,
     Penalty,
@@ -114,6 +116,7 @@ class RegularizationPath:
 
     def decision_function(self, X: Any, alpha: float | None = None) -> np.ndarray:
         """Scores at one penalty, (n_samples,), or at all of them, (n_samples, n_alphas)."""
+        X = check_matrix(X)
         if not sparse.issparse(X):
             X = np.asarray(X)
         if X.shape[1] != self.sparse_coefs.shape[1]:
@@ -149,7 +152,7 @@ def solve_path(
     start: Start | None = None,
 ) -> RegularizationPath:
     """Solve a problem that is checked already along its penalties."""
-    raw = problem.design.solve(core_request(problem, loss, l1_ratio, grid, settings, start))
+    raw = problem.design.solve(core_request(problem, loss, l1_ratio, grid, settings, start), loss)
     shape = (len(raw["alphas"]), problem.design.n_columns)
     starts = raw["starts"].astype(raw["columns"].dtype)
     path = RegularizationPath(
@@ -282,13 +285,17 @@ def linear_problem(
     """Check everything that makes a linear problem; `samples` are weights and offsets."""
     names = get_feature_names(X)
     X = check_array(
-        X, accept_sparse=["csc", "csr"], dtype=[np.float64, np.float32], order="F", input_name="X"
+        check_matrix(X),
+        accept_sparse=["csc", "csr"],
+        dtype=[np.float64, np.float32],
+        order="F",
+        input_name="X",
     )
     return Problem(
-        Features(X, bool(standardize)),
+        Features(X, check_flag("standardize", standardize)),
         check_labelled(X, y, **samples),
         check_penalty(penalty_factor, bounds, X.shape[1]),
-        bool(fit_intercept),
+        check_flag("fit_intercept", fit_intercept),
         names,
     )
 
@@ -324,10 +331,13 @@ def kernel_clearning_path(
     ----------
     K : array-like of shape (n_samples, n_samples) or (n_samples, n_landmarks)
         Symmetric positive semidefinite kernel matrix, or the one between samples and landmarks.
+        A matrix is refused if it is asymmetric or has a negative eigenvalue beyond rounding; an
+        eigenvalue that is negative by rounding is lifted to zero by adding its size to the
+        diagonal, and the problem that is solved and certified is that of the lifted matrix.
     y : array-like of shape (n_samples,)
         Labels of two classes.
     penalty_kernel : array-like of shape (n_landmarks, n_landmarks), optional
-        Kernel matrix of the landmarks; needed where K is not square.
+        Kernel matrix of the landmarks, checked and lifted likewise; needed where K is not square.
     loss, rho, u, delta, alphas, alpha_min_ratio, l1_ratio, fit_intercept, sample_weight, \
 class_weight, offset, tol, max_iter, coef_init, intercept_init
         As for :func:`clearning_path`; `alpha_min_ratio="auto"` is 1e-3.
@@ -355,20 +365,25 @@ def kernel_problem(
     K: Any, y: Any, *, penalty_kernel: Any, fit_intercept: bool, **samples: Any
 ) -> Problem:
     """Check everything that makes a kernel problem; `samples` are weights and offsets."""
-    K = check_array(K, dtype=[np.float64, np.float32], input_name="K")
+    K = check_array(check_matrix(K, "K"), dtype=[np.float64, np.float32], input_name="K")
     target = check_labelled(K, y, **samples)
     n, m = K.shape
     if penalty_kernel is None:
         if n != m:
             raise ValueError(f"K has shape {K.shape}; without penalty_kernel it must be square.")
+        K = check_kernel_matrix(K)
     else:
         K = np.asfortranarray(K)
         penalty_kernel = check_array(
-            penalty_kernel, dtype=K.dtype, order="F", input_name="penalty_kernel"
+            check_matrix(penalty_kernel, "penalty_kernel"),
+            dtype=K.dtype,
+            order="F",
+            input_name="penalty_kernel",
         )
         if penalty_kernel.shape != (m, m):
             raise ValueError(
                 f"penalty_kernel has shape {penalty_kernel.shape}; K's {m} columns need ({m}, {m})."
             )
+        penalty_kernel = check_kernel_matrix(penalty_kernel, "penalty_kernel")
     design = Expansion(K, penalty_kernel, np.arange(m))
-    return Problem(design, target, Penalty(), bool(fit_intercept))
+    return Problem(design, target, Penalty(), check_flag("fit_intercept", fit_intercept))

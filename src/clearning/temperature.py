@@ -131,7 +131,9 @@ def kernel_temperature_path(
     Parameters
     ----------
     K : array-like of shape (n_samples, n_samples) or (n_samples, n_landmarks)
-        Symmetric positive semidefinite kernel matrix, or the one between samples and landmarks.
+        Symmetric positive semidefinite kernel matrix, or the one between samples and landmarks;
+        checked and, where rounding made it indefinite, lifted as for
+        :func:`clearning.kernel_clearning_path`.
     y : array-like of shape (n_samples,)
         Labels of two classes.
     alpha : float

@@ -12,10 +12,18 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_expit
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_array, check_consistent_length, column_or_1d
+from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from clearning._door import (
+    check_flag,
+    check_labels,
+    check_numbers,
+    check_vector,
+    check_weight,
+    relative,
+)
 from clearning._ranges import NON_NEGATIVE, POSITIVE
 from clearning.calibration._numerics import (
     BLOCK,
@@ -30,6 +38,9 @@ from clearning.calibration._numerics import (
 from clearning.calibration._search import Family, best_minimum, stages
 
 Array = NDArray[np.float64]
+
+# Larger than any sum of weights that are at most one.
+_UTTER_DOUBT = 1e300
 
 
 class _ScoreCalibrator(BaseEstimator):
@@ -185,6 +196,7 @@ class CoherenceCalibrator(_ScoreCalibrator):
         NON_NEGATIVE.check("u", self.u, "fit", "fit-one")
         if self.tail not in ("auto", "linear", "log"):
             raise ValueError(f"tail must be 'auto', 'linear' or 'log', got {self.tail!r}.")
+        check_flag("offset", self.offset)
         NON_NEGATIVE.check("smooth", self.smooth, True, False)
         sample, self.classes_ = _check_fit(scores, y, sample_weight, self.smooth)
         best, knee = best_minimum(sample, self._family(sample.scale), self._knees(sample))
@@ -321,37 +333,35 @@ class SollichCalibrator(_ScoreCalibrator):
 
 
 def _check_scores(scores: ArrayLike) -> Array:
-    return check_array(column_or_1d(scores), ensure_2d=False, dtype=np.float64, input_name="scores")
+    checked = check_numbers("scores", scores)
+    # A column is as good as a row of numbers.
+    return check_vector("scores", checked[:, 0] if checked.shape[1:] == (1,) else checked)
 
 
 def _check_fit(
     scores: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, smooth: float
 ) -> tuple[Sample, NDArray[Any]]:
     """The sample, and the two labels."""
-    f, labels = _check_scores(scores), column_or_1d(y)
+    f, labels = _check_scores(scores), column_or_1d(check_labels(y))
     check_consistent_length(f, labels)
     classes = _two_classes(labels)
     positive = labels == classes[1]
-    if sample_weight is None:
-        weight, n_positive = None, float(np.count_nonzero(positive))
+    weight, doubt = check_weight(sample_weight, f), float(smooth)
+    if weight is None:
+        n_positive = float(np.count_nonzero(positive))
         n_negative = len(f) - n_positive
     else:
-        weight = check_array(
-            column_or_1d(sample_weight),
-            ensure_2d=False,
-            dtype=np.float64,
-            input_name="sample_weight",
-        )
-        check_consistent_length(f, weight)
-        if weight.min() < 0:
-            raise ValueError("Negative values in data passed to `sample_weight`.")
+        # In units of the largest weight nothing overflows; against weights that are next to
+        # nothing, any doubt is next to certain.
+        with np.errstate(over="ignore"):
+            doubt = min(doubt / weight.max(), _UTTER_DOUBT)
+        weight = relative(weight)
         n_positive, n_negative = float(weight[positive].sum()), float(weight[~positive].sum())
         if n_positive == 0 or n_negative == 0:
             raise ValueError("sample_weight must leave some weight to each of the two classes.")
         if not weight.all():
             held = weight > 0
             f, positive, weight = f[held], positive[held], weight[held]
-    doubt = float(smooth)
     targets = (
         doubt / (n_negative + 2.0 * doubt),
         (n_positive + doubt) / (n_positive + 2.0 * doubt),

@@ -20,10 +20,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
+from clearning._door import check_labels, check_matrix, check_weight
 from clearning._sklearn import (
     HasMethods,
     StrOptions,
-    check_sample_weight,
     fit_context,
     routing_enabled,
     safe_indexing,
@@ -180,6 +180,7 @@ class CalibratedMarginClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
         CalibratedMarginClassifier
             Itself.
         """
+        X, y = check_matrix(X), check_labels(y)
         check_classification_targets(y)
         X, y = indexable(X, y)
         self.classes_ = np.unique(y)
@@ -188,7 +189,7 @@ class CalibratedMarginClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
                 "Samples of two classes or more are needed, but y has "
                 f"{len(self.classes_)} class: {self.classes_.tolist()}."
             )
-        weight = None if sample_weight is None else check_sample_weight(sample_weight, X)
+        weight = check_weight(sample_weight, X)
         routed = self._route(weight, fit_params)
         if isinstance(self.estimator, FrozenEstimator) or isinstance(self.cv, str):
             estimator = clone(self.estimator).fit(X, y, **routed.estimator.fit)
@@ -207,6 +208,7 @@ class CalibratedMarginClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
     ) -> list[CalibratedClassifier]:
         """Score each fold by an estimator fitted to the others, and calibrate."""
         splits = self._splits(X, y, routed)
+        self._check_folds(np.asarray(y), splits, weight)
         folds = Parallel(n_jobs=self.n_jobs)(
             delayed(fit_fold)(
                 clone(self.estimator), X, y, self.classes_, train, test, routed.estimator.fit
@@ -249,6 +251,21 @@ class CalibratedMarginClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
         every = np.arange(len(y))
         splits = cv.split(X, y, **routed.splitter.split)
         return [(every[train], every[test]) for train, test in splits]
+
+    def _check_folds(
+        self, y: NDArray[Any], splits: list[tuple[Any, Any]], weight: Array | None
+    ) -> None:
+        """Name the fold whose samples are not enough to fit, or to calibrate, two classes."""
+        roles = {"train on": 0, "calibrate with (ensemble=True)": 1}
+        for number, fold in enumerate(splits):
+            for role, part in list(roles.items())[: 1 + self.ensemble]:
+                labels = y[fold[part]]
+                held = labels if weight is None else labels[weight[fold[part]] > 0]
+                if len(np.unique(held)) < 2:
+                    raise ValueError(
+                        f"Fold {number} of the {len(splits)} of cv leaves only one class to "
+                        f"{role}. Use fewer folds, or folds that are stratified by class."
+                    )
 
     def _calibrator(self, scores: Array, y: Any, weight: Array | None) -> Any:
         """Fit the calibrator, of several classes to every score of each against the rest."""
@@ -297,6 +314,7 @@ class CalibratedMarginClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
         ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
+        X = check_matrix(X)
         if len(self.calibrated_classifiers_) > 1:
             return self.classes_[self.predict_proba(X).argmax(axis=1)]
         return self.calibrated_classifiers_[0].estimator.predict(X)
@@ -315,6 +333,7 @@ class CalibratedMarginClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
             Columns in the order of ``classes_``.
         """
         check_is_fitted(self)
+        X = check_matrix(X)
         if len(self.calibrated_classifiers_) > 1:
             return np.mean([self._proba(pair, X) for pair in self.calibrated_classifiers_], axis=0)
         return self._break_ties(self._proba(self.calibrated_classifiers_[0], X), X)
@@ -325,6 +344,7 @@ class CalibratedMarginClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
         Takes and returns what :meth:`predict_proba` does.
         """
         check_is_fitted(self)
+        X = check_matrix(X)
         if len(self.calibrated_classifiers_) > 1:
             with np.errstate(divide="ignore"):
                 return np.log(self.predict_proba(X))
@@ -344,7 +364,7 @@ class CalibratedMarginClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
         ndarray of shape (n_samples,) or (n_samples, n_classes)
         """
         check_is_fitted(self)
-        return self.calibrated_classifiers_[0].estimator.decision_function(X)
+        return self.calibrated_classifiers_[0].estimator.decision_function(check_matrix(X))
 
     def _proba(self, pair: CalibratedClassifier, X: Any) -> Array:
         if len(self.classes_) > 2:
@@ -371,8 +391,9 @@ class CalibratedMarginClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
         largest = values == values.max(axis=1, keepdims=True)
         rows = np.flatnonzero(largest.sum(axis=1) > 1)
         if len(rows):
-            chosen = self.calibrated_classifiers_[0].estimator.predict(safe_indexing(X, rows))
-            columns = np.searchsorted(self.classes_, chosen)
+            # Of all samples: not every kind of X can be asked for some of its rows.
+            chosen = self.calibrated_classifiers_[0].estimator.predict(X)
+            columns = np.searchsorted(self.classes_, chosen[rows])
             lifted = largest[rows, columns]
             cells = rows[lifted], columns[lifted]
             values[cells] = np.nextafter(values[cells], np.inf)

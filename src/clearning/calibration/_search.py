@@ -141,7 +141,9 @@ def axes(data: Folded, family: Family) -> tuple[Array, Array]:
     if family.rho is not None:
         return np.array([family.rho]), us
     scales = [np.quantile(z, 0.01), z[-1]] + ([family.u] if family.u else [])
-    low, high = np.log(1e-3 * min(scales)), np.log(1e3 * max(scales))
+    # Nothing is told apart below the rounding of the largest, and its square is a number still.
+    smallest = max(min(scales), 1e-16 * max(scales))
+    low, high = np.log(1e-3 * smallest), np.log(1e3 * max(scales))
     return np.exp(np.linspace(low, high, int((high - low) / spacing) + 1)), us
 
 

@@ -9,19 +9,20 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, column_or_1d, indexable
 
+from clearning._door import check_labels, check_matrix, check_weight
 from clearning._expansion import Expansion, expand
 from clearning._problem import Grid, Penalty, Problem, Start, encode_labels
 from clearning._progress import progress
 from clearning._sklearn import (
     HasMethods,
     Interval,
-    check_sample_weight,
     fit_context,
     num_samples,
     validate_params,
@@ -135,7 +136,7 @@ class WeightedMarginClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
         WeightedMarginClassifier
             Itself.
         """
-        X, y = indexable(X, y)
+        X, y = indexable(check_matrix(X), check_labels(y))
         if num_samples(X) == 0:
             raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
         self.classes_, codes = encode_labels(column_or_1d(y))
@@ -147,7 +148,8 @@ class WeightedMarginClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
         elif isinstance(estimator, KernelCLearningClassifier):
             self.fits_ = _fit_kernel(estimator, X, y, sample_weight, inner)
         else:
-            weight = check_sample_weight(sample_weight, X)
+            given = check_weight(sample_weight, X)
+            weight = np.ones(len(codes)) if given is None else given
             self.fits_ = _fit_any(estimator, X, y, codes, weight, inner, self.n_jobs)
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.fits_.estimator, name):
@@ -169,7 +171,7 @@ class WeightedMarginClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
             decides against it; the second is the smaller where decisions cross.
         """
         check_is_fitted(self)
-        scores, inner = self.fits_.scores(X), self.weights_[1:-1]
+        scores, inner = self.fits_.scores(check_matrix(X)), self.weights_[1:-1]
         last_for = np.where(scores > 0, inner, 0.0).max(axis=1)
         first_against = np.where(scores < 0, inner, 1.0).min(axis=1)
         return np.column_stack([last_for, first_against])
@@ -300,12 +302,18 @@ def _fit_linear(
     problem = estimator._problem(X, y, sample_weight, None)
     if not _is_wide_ridge(estimator, X):
         return _LinearFits(estimator, *_solve_in_turn(estimator, problem, inner))
-    # The kernel problem that a wide ridge is: one matrix for all weights.
+    # The kernel problem that a wide ridge is: one matrix for all weights. An intercept takes up any
+    # shift of the columns, and what all samples share would only drown the rest in rounding.
+    mean = np.zeros(X.shape[1])
+    if estimator.fit_intercept and not sparse.issparse(X):
+        mean = X.mean(axis=0, dtype=np.float64)
+        X = X - mean
     gram = safe_sparse_dot(X, X.T, dense_output=True)
     by_rows = Expansion(gram, None, np.arange(len(gram)))
     problem = Problem(by_rows, problem.target, Penalty(), estimator.fit_intercept)
     coefs, intercepts = _solve_in_turn(estimator, problem, inner)
-    return _LinearFits(estimator, safe_sparse_dot(coefs, X, dense_output=True), intercepts)
+    coefs = safe_sparse_dot(coefs, X, dense_output=True)
+    return _LinearFits(estimator, coefs, intercepts - coefs @ mean)
 
 
 def _is_wide_ridge(estimator: CLearningClassifier, X: Any) -> bool:
