@@ -24,6 +24,7 @@ class Bench {
         at_{.problem = problem_,
             .loss = problem_.loss,
             .alpha = nb::cast<double>(given["alpha"]),
+            .claim = 1e-6,
             .goal = 1e-6,
             .evenness = tuning::even_enough,
             .first_columns = tuning::first_columns},
@@ -66,7 +67,7 @@ class Bench {
   }
 
   nb::object project(const Columns& columns) {
-    if (!projection_.project(at_, iterate_, columns)) return nb::none();
+    if (!projection_.project(at_, iterate_.e, iterate_.h, columns)) return nb::none();
     return numpy(projection_.dual());
   }
 
