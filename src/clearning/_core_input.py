@@ -7,19 +7,15 @@ from typing import Any
 import numpy as np
 
 from clearning._problem import Grid, Problem, Settings, Start
-from clearning.losses import Coherence, HuberizedHinge, Loss
+from clearning.losses import Loss
 
 
 def core_loss(loss: Loss) -> dict[str, Any]:
     """Describe a loss to the compiled core."""
-    described = {"kind": loss.name, "rho": 1.0, "u": 0.0, "delta": 2.0, "kappa": 1.0}
-    if isinstance(loss, Coherence):
-        described.update(kind="coherence", rho=loss.rho, u=loss.u, kappa=loss.scale)
-    elif isinstance(loss, HuberizedHinge):
-        described["delta"] = loss.delta
-    elif loss.name not in ("squared_hinge", "hinge"):
+    if loss.solver is None:
         raise ValueError(f"loss={loss!r} has no solver.")
-    return described
+    unused = {"rho": 1.0, "u": 0.0, "delta": 2.0, "kappa": 1.0}
+    return {"kind": loss.solver, **unused, **loss.solver_parameters}
 
 
 def core_request(

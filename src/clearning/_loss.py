@@ -80,6 +80,8 @@ class Loss:
     ----------
     name : str
         The name by which estimators know the loss.
+    solver : str or None
+        The name by which the compiled solver knows the loss; None where it has none.
     has_link : bool
         Whether `inverse_link` maps every score into the open interval (0, 1), so that the loss has
         class probabilities of its own, with a finite log-loss.
@@ -92,7 +94,13 @@ class Loss:
     """
 
     name: ClassVar[str]
+    solver: ClassVar[str | None] = None
     has_link: ClassVar[bool] = False
+
+    @property
+    def solver_parameters(self) -> dict[str, float]:
+        """The parameters that the compiled solver reads."""
+        return {}
 
     def value(self, z: ArrayLike) -> Any:
         """φ(z)."""

@@ -62,11 +62,17 @@ class Coherence(Loss):
     u: float = 1.0
 
     name: ClassVar[str] = "coherence_function"
+    solver: ClassVar[str | None] = "coherence"
     has_link: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         self._set("rho", POSITIVE)
         self._set("u", NON_NEGATIVE)
+
+    @property
+    def solver_parameters(self) -> dict[str, float]:
+        """Temperature, margin and scale."""
+        return {"rho": self.rho, "u": self.u, "kappa": self.scale}
 
     @property
     def scale(self) -> float:
@@ -213,6 +219,7 @@ class Hinge(Loss):
     """
 
     name: ClassVar[str] = "hinge"
+    solver: ClassVar[str | None] = "hinge"
 
     @elementwise("z")
     def value(self, z: Array) -> Array:
@@ -244,6 +251,7 @@ class SquaredHinge(Loss):
     """
 
     name: ClassVar[str] = "squared_hinge"
+    solver: ClassVar[str | None] = "squared_hinge"
 
     @elementwise("z")
     def value(self, z: Array) -> Array:
@@ -295,9 +303,15 @@ class HuberizedHinge(Loss):
     delta: float = 2.0
 
     name: ClassVar[str] = "huberized_hinge"
+    solver: ClassVar[str | None] = "huberized_hinge"
 
     def __post_init__(self) -> None:
         self._set("delta", POSITIVE)
+
+    @property
+    def solver_parameters(self) -> dict[str, float]:
+        """The width."""
+        return {"delta": self.delta}
 
     def _weight(self, z: Array) -> Array:
         return np.clip((1.0 - z) / self.delta, 0.0, 1.0)
