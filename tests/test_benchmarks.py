@@ -129,6 +129,6 @@ def test_table_is_markdown():
 
 
 def test_guard_sees_a_slower_core(capsys):
-    assert guard.compare({"wide": 100}, {"wide": 109})
-    assert not guard.compare({"wide": 100, "tall": 100}, {"wide": 111, "tall": 90})
+    assert guard.compare({"wide": 100}, {"wide": 101})
+    assert not guard.compare({"wide": 100, "tall": 100}, {"wide": 103, "tall": 90})
     assert "SLOWER" in capsys.readouterr().out
