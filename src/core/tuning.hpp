@@ -156,7 +156,7 @@ inline constexpr double better_violation = 0.9;
 
 // --- Certificate ----------------------------------------------------------------------------------------------------
 // A step that gains less than so many times the goal may be the last: its own dual point is looked at.
-inline constexpr double foreseeable_gain = 30.0;
+inline constexpr double foreseeable_gain = 100.0;
 // Violations are looked at again once a step has taken nine tenths of those of the columns that entered.
 inline constexpr double check_again = 0.1;
 // Violations are allowed a tenth less as long as the gap asks for it, down to this.

@@ -160,9 +160,11 @@ class Solver {
   void run(Course& course, Outcome& out) {
     double check_level = 1.0, best_dual = -INFINITY;
     out.converged = false;
+    foresees_ = false;
     while (true) {
       problem_.settings.check_interrupt();
       out.gap = course.look(out);
+      if (out.gap > at_.goal && is_proved_by_step(course, best_dual, out)) break;
       const Verdict first = course.before_step(out);
       if (first == Verdict::again) continue;
       if (first == Verdict::stop) break;
@@ -188,7 +190,6 @@ class Solver {
       if (out.iterations >= problem_.settings.max_iter) break;
       ++out.iterations;
       if (!advance() && !course.after_failure()) break;
-      if (foresees_ && gain_ <= course.foreseeable() && is_proved_by_step(course, best_dual, out)) break;
     }
     conclude(course, best_dual, out);
   }
@@ -217,6 +218,7 @@ class Solver {
   // Whether the dual point that the last step foresaw closes the gap. Columns that violate its constraints come in.
   template <class Course>
   bool is_proved_by_step(const Course& course, double& best_dual, Outcome& out) {
+    if (!std::exchange(foresees_, false) || gain_ > course.foreseeable()) return false;
     if (!curved_.make_feasible(at_)) return false;
     if (!fixed_ && screening_.admit(at_, curved_.theta(), x_, set_) > 0) return false;
     const double gap =
