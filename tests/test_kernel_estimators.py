@@ -319,7 +319,7 @@ def test_cv_computes_one_matrix_whatever_the_folds(moons, monkeypatch):
     monkeypatch.setattr(
         kernels,
         "minus_squared_distances",
-        lambda *given: calls.append(given[0].shape) or made(*given),
+        lambda *given, **how: calls.append(given[0].shape) or made(*given, **how),
     )
     KernelCLearningClassifierCV(gammas=(1.0,), alphas=[0.1, 0.03], cv=4).fit(X, y)
     assert calls == [(120, 2)]

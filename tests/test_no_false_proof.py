@@ -116,13 +116,16 @@ def test_gaussian_of_shared_distances_is_positive_semidefinite():
 
 
 @pytest.mark.parametrize("far", [1e3, 1e5, 1e7])
-@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("kind", ["dense", "full", "sparse"])
 def test_gaussian_of_clusters_far_apart_is_positive_semidefinite(far, kind):
     X = some_data(60, 2)[0]
     X = np.concatenate([X - far, X + far])
-    K = expand(Kernel("rbf", 0.05), kind(X), None, 0).K
+    given = X if kind == "dense" else sp.csr_array(X)
+    if kind == "sparse":
+        given.resize(120, 20)
+    K = expand(Kernel("rbf", 0.05), given, None, 0).K
     assert np.linalg.eigvalsh(K)[0] >= -1e-13
-    if kind is np.asarray:
+    if kind != "sparse":
         np.testing.assert_allclose(K[:60, :60], rbf_kernel(X[:60] + far, gamma=0.05), rtol=1e-7)
         shared = negative_distance_matrix(X, gamma=0.05)
         np.testing.assert_allclose(np.exp(0.05 * shared), K, rtol=1e-14)
@@ -580,6 +583,12 @@ def test_landmarks_of_samples_all_alike(kernel):
     X, y = np.zeros((20, 3)), np.arange(20) % 2
     model = KernelCLearningClassifier(kernel=kernel, n_landmarks=5).fit(X, y)
     np.testing.assert_allclose(model.predict_proba(X), 0.5)
+
+
+def test_landmarks_beyond_the_rank_of_a_single_precision_kernel():
+    X, y = some_data(35, 3)
+    options = {"kernel": "linear", "dtype": "float32", "n_landmarks": 15}
+    assert len(KernelCLearningClassifier(**options).fit(X, y).landmarks_) == 3
 
 
 # 10. Arrays inside a sparse matrix that point outside it.

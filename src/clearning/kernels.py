@@ -70,10 +70,9 @@ class Kernel:
         """How far an entry of the matrix may be off, relative to itself, beyond double rounding."""
         eps = np.finfo(np.float64).eps
         rounding = float(np.finfo(np.float32).eps) / 2 if self.dtype == "float32" else 0.0
-        if self.name == "rbf" and sparse.issparse(X):
+        if self.name == "rbf" and _is_sparse(X) and _cancels(X, X, self.gamma):
             # Norms and products of sparse rows cancel in their distance; no centring helps there.
-            exponent = self.gamma * float(row_norms(X, squared=True).max())
-            rounding += 4 * float(eps) * exponent if exponent > _CANCELLING else 0.0
+            rounding += 4 * float(eps) * self.gamma * float(row_norms(X, squared=True).max())
         return rounding
 
     def gram(self, X: Any) -> Array:
@@ -185,13 +184,15 @@ def minus_squared_distances(
     Dense inputs are centred first, which keeps the cancellation harmless, and augmented as
     [x, ‖x‖², 1]·[2γy, −γ, −γ‖y‖²], so that one matrix product gives the whole expression. Clusters
     that are far apart in units of 1/√γ cancel all the same; a careful function, made for an
-    exponential to be taken of it, then subtracts sample from sample.
+    exponential to be taken of it, then subtracts sample from sample. Sparse inputs are not centred.
     """
     if sparse.issparse(X) or sparse.issparse(Y):
-        return _sparse_minus_squared_distances(X, Y, gamma)
+        if not careful or _is_sparse(X) or _is_sparse(Y) or not _cancels(X, Y, gamma):
+            return _sparse_minus_squared_distances(X, Y, gamma)
+        X, Y = X.toarray(), Y.toarray()
     centre = Y.mean(axis=0)
     left, right = _augmented(X - centre), _augmented(Y - centre)
-    if careful and gamma * max(left[:, -2].max(), right[:, -2].max()) > _CANCELLING:
+    if careful and _cancels(left[:, :-2], right[:, :-2], gamma):
         return lambda rows, columns: -gamma * cdist(X[rows], Y[columns], "sqeuclidean")
     right = np.concatenate(
         [right[:, :-2] * (2 * gamma), right[:, -1:] * -gamma, right[:, -2:-1] * -gamma], axis=1
@@ -202,6 +203,16 @@ def minus_squared_distances(
         return np.minimum(product, 0.0, out=product)
 
     return block
+
+
+def _cancels(X: Any, Y: Any, gamma: float) -> bool:
+    """Whether γ‖x‖² is so large that a difference of such numbers is no exponent any more."""
+    return bool(gamma * max(row_norms(Z, squared=True).max() for Z in (X, Y)) > _CANCELLING)
+
+
+def _is_sparse(X: Any) -> bool:
+    """Whether X as an array would take more room than it does, by far."""
+    return sparse.issparse(X) and 4 * X.nnz < X.shape[0] * X.shape[1]
 
 
 def _augmented(X: Array) -> Array:

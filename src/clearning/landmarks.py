@@ -8,6 +8,7 @@ not chased, and no more than the columns of the chosen samples is ever computed.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,8 @@ def select_landmarks(
     Time is O(c m²) and memory O(c m) for m landmarks out of c candidates, a uniform sample of
     max(4096, 4m) rows.
     """
+    # In single precision what is left unexplained would be rounding long before it is negligible.
+    kernel = replace(kernel, dtype="float64")
     n_samples = X.shape[0]
     if n_landmarks == n_samples:
         return np.arange(n_samples)
