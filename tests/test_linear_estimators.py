@@ -250,7 +250,7 @@ def test_warm_start_begins_at_the_solution_before(data):
 def test_warm_start_of_a_ridge_with_more_features_than_samples(convert, standardize):
     rng = np.random.default_rng(5)
     X, y = convert(rng.normal(size=(40, 120)) + 1.0), rng.integers(0, 2, 40)
-    options = {"l1_ratio": 0.0, "rho": 0.05, "tol": 1e-8, "standardize": standardize}
+    options = {"l1_ratio": 0.0, "rho": 0.05, "tol": 1e-12, "standardize": standardize}
     cold = CLearningClassifier(alpha=0.011, **options).fit(X, y)
     warm = CLearningClassifier(alpha=0.01, warm_start=True, **options).fit(X, y)
     warm.set_params(alpha=0.011).fit(X, y)
