@@ -38,6 +38,8 @@ void bind_losses(nb::module_& m) {
            [](const Loss& l, double z) { return ask(l, [&](const auto& phi) { return phi.majoriser(z); }); })
       .def("fenchel_young", [](const Loss& l, double z,
                                double s) { return ask(l, [&](const auto& phi) { return phi.fenchel_young(z, s); }); })
+      .def("near_gap", [](const Loss& l, double z,
+                          double s) { return ask(l, [&](const auto& phi) { return phi.near_gap(z, s); }); })
       .def("scaled_gap", [](const Loss& l, double z,
                             double c) { return ask(l, [&](const auto& phi) { return phi.scaled_gap(z, c); }); })
       .def("weight_limit", [](const Loss& l) { return ask(l, [](const auto& phi) { return phi.weight_limit(); }); })

@@ -150,6 +150,22 @@ def test_fenchel_young_at_the_ends_of_the_domain(case):
 
 
 @each_loss
+@pytest.mark.parametrize("c", [0.0, 0.5, 0.99, 1.0 - 1e-4, 1.0, 1.0 + 1e-4, 1.01])
+def test_near_gap_bounds_the_fenchel_young_term(case, c):
+    loss = loss_of(case)
+    for z in case.margins():
+        value, weight, _ = loss.at(z)
+        s = min(c * weight, case.limit)
+        exact = case.fenchel_young(z, s)
+        rounding = 1e-11 * (1.0 + abs(value) + abs(weight * z))
+        found = loss.near_gap(z, s)
+        assert found >= exact - rounding
+        rest = case.limit - weight
+        if case.kind == "coherence" and abs(s - weight) < 0.01 * min(weight, rest):
+            assert found <= 1.01 * exact + rounding  # to third order
+
+
+@each_loss
 @pytest.mark.parametrize("c", [0.0, 0.3, 0.9, 1.0 - 1e-5, 1.0])
 def test_scaled_gap_bounds_the_fenchel_young_term(case, c):
     loss = loss_of(case)
