@@ -669,3 +669,11 @@ def test_lifting_leaves_small_samples_their_say():
     np.testing.assert_allclose(np.diag(lifted), before, rtol=1e-5)
     unit = 1.0 / np.sqrt(np.diag(lifted).astype(float))
     assert np.linalg.eigvalsh(lifted * unit[:, None] * unit)[0] >= -1e-14
+
+
+def test_the_limit_of_a_temperature_path_is_within_its_bounds():
+    X, y = some_data()
+    for u in (0.3, 0.7, 1.1, 3.3, 49.0):
+        for bound in (0.1, 0.3, 0.7):
+            path = temperature_path(X, y, alpha=1e-4, u=u, rhos=[u], bounds=(-bound, bound))
+            assert np.abs(path.hinge_limit.coef).max() <= bound

@@ -246,7 +246,10 @@ class _Cooling:
             self.settings,
             Start(before.coefs[0] / u, float(before.intercepts[0] / u)),
         )
-        coef, intercept = u * fit.coefs[0], u * float(fit.intercepts[0])
+        penalty = self.problem.penalty
+        # A bound over u times u may be beyond it by a rounding.
+        coef = np.clip(u * fit.coefs[0], penalty.lower, penalty.upper)
+        intercept = u * float(fit.intercepts[0])
         return HingeLimit(
             coef=coef,
             intercept=intercept,
