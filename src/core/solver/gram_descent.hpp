@@ -82,8 +82,9 @@ class GramDescent {
   // Newton step on the non-zero block, cut off where a sign would change. True if it was cut off.
   bool block_step(InnerProblem& q, const double* m, int stride) {
     set_.clear();
+    // A column without curvature, as a constant one without a penalty has none, stays where it is.
     for (int j = 0; j < q.count; ++j)
-      if (q.interior(j)) set_.push_back(j);
+      if (q.interior(j) && m[static_cast<std::size_t>(j) * stride + j] + q.ridge[j] > 0.0) set_.push_back(j);
     if (set_.size() < 2 || !factor_.match(set_, m, stride, q.ridge)) return false;
     const Columns& order = factor_.order();
     const int k = static_cast<int>(order.size());

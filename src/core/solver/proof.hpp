@@ -51,7 +51,7 @@ Outcome prove(const Solver<P>& solver, double loss, const Outcome& out) {
   // Losses and penalties are not negative: dual weights of zero are feasible, with a value of zero.
   proved.gap = std::min(proved.gap, proved.objective);
   if (!std::isfinite(proved.objective) || !(proved.gap >= 0.0)) proved.gap = INFINITY;
-  proved.converged = proved.gap <= at.claim;
+  proved.converged = std::isfinite(proved.gap) && proved.gap <= at.claim;
   return proved;
 }
 
