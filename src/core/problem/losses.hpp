@@ -57,15 +57,16 @@ struct Coherence {
   }
   // kappa rho KL(p || q), q = sigma(t): log(1 + r) is at most r - r^2/2 + r^3/3, and the linear terms cancel.
   CLEARNING_INLINE double near_gap(double z, double s) const {
-    constexpr double far = 1e60;
     const double t = (u - z) * inverse_rho;
     const double small = exp_nonpositive(-std::fabs(t));
     const double large = 1.0 / (1.0 + small), little = small * large;
     const double q = t >= 0.0 ? large : little, rest = t >= 0.0 ? little : large;
-    const double d = s / kappa - q;
-    const double up = d / q < far ? d / q : far, down = -d / rest < far ? -d / rest : far;
+    const double d = s / kappa - q, up = d / q, down = -d / rest;
     const double first = up * up * (0.5 + up * (up / 3.0 - 1.0 / 6.0));
     const double second = down * down * (0.5 + down * (down / 3.0 - 1.0 / 6.0));
+    // Far from the weight the series says nothing, and its powers overflow.
+    constexpr double far = 1e3;
+    if (up > far || down > far) return std::numeric_limits<double>::infinity();
     return kappa * rho * (q * first + rest * second);
   }
   // kappa rho KL(c s || s), s = sigma(t), bounded from above by its chi-square and, as it is convex in c, its chord.
