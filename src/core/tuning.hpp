@@ -14,7 +14,7 @@ inline constexpr double unit_rounding = 2.3e-16;
 inline constexpr double share_of_claim = 0.95;
 // Scores that were updated step by step are computed anew once what rounding has made of them may exceed this share of
 // the goal.
-inline constexpr double drift_share = 0.1;
+inline constexpr double drift_share = 0.02;
 // Below the error of a double's sum of a few terms.
 inline constexpr double rounding = 1e-14;
 // The same for sums over the samples; radii of the screening are widened by it.
