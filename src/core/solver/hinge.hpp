@@ -128,11 +128,7 @@ class HingeSolver {
     }
     cooling.warm_up();
     solver_.choose_columns(previous_alpha);
-    solver_.run(cooling, out);
-    if (has_drifted(solver_, out.objective)) {
-      solver_.recompute();
-      solver_.run(cooling, out);
-    }
+    run_without_drift(solver_, cooling, out);
     if (ascends && !out.converged && ascent_.gap() < out.gap) adopt(out);
     else centre();
     return prove(solver_, cooling.loss(), out);

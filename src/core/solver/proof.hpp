@@ -38,6 +38,15 @@ bool has_drifted(const Solver<P>& solver, double objective) {
          detail::rounding_of_objective(solver, objective) > tuning::drift_share * solver.stage().goal;
 }
 
+// Runs a course; once more from scores computed anew, where what rounding has made of them could matter.
+template <class P, class Course>
+void run_without_drift(Solver<P>& solver, Course& course, Outcome& out) {
+  solver.run(course, out);
+  if (!has_drifted(solver, out.objective)) return;
+  solver.recompute();
+  solver.run(course, out);
+}
+
 // What is claimed of the solver's iterate, at which the loss that is reported is `loss`. `out` holds an objective and a
 // gap as the iteration knew them.
 template <class P>

@@ -69,11 +69,7 @@ class SmoothSolver {
     solver_.set_alpha(alpha);
     solver_.choose_columns(previous_alpha);
     solver_.extrapolate(std::log(alpha));
-    solver_.run(course, out);
-    if (has_drifted(solver_, out.objective)) {
-      solver_.recompute();
-      solver_.run(course, out);
-    }
+    run_without_drift(solver_, course, out);
     solver_.remember(std::log(alpha));
     return prove(solver_, course.loss(), out);
   }
