@@ -10,7 +10,7 @@
 namespace clearning {
 
 struct Diagonal {
-  static constexpr bool couples = false;  // whether it has second derivatives in two coefficients
+  static constexpr bool needs_gram = false;  // whether it has second derivatives in two coefficients
   Vector factor;
 
   double ridge(Index j, double level) const { return level * factor[j]; }
@@ -22,6 +22,8 @@ struct Diagonal {
   double change(const Vector& b, const Vector&, const Vector&, Index j, double d, double t, double level) const {
     return ridge(j, level) * (t * d * b[j] + 0.5 * t * t * d * d);
   }
+  // The gradients of coefficients that are zero, given the loss's own; `room` is for those that have to be computed.
+  const Vector& gradients_at_zero(const Vector& of_loss, const Vector&, double, Vector&) const { return of_loss; }
   void start(Index, Vector& form) const { form.clear(); }
   // How large sums are that cancel in e'Qb + level b'Qb / 2; `pull` is the sum of |e|.
   double cancelling(const Vector&, double, double) const { return 0.0; }
@@ -38,7 +40,7 @@ struct Diagonal {
 // b'Kb / 2. Where the coefficients belong to the samples themselves, K is the design too, and Kb are the scores.
 template <class T>
 struct KernelForm {
-  static constexpr bool couples = true;
+  static constexpr bool needs_gram = true;
   const T* k;
   Index m;
   bool is_design;
@@ -50,6 +52,11 @@ struct KernelForm {
   double change(const Vector&, const Vector& form, const Vector& along, Index j, double d, double t,
                 double level) const {
     return level * (t * d * form[j] + 0.5 * t * t * d * along[j]);
+  }
+  const Vector& gradients_at_zero(const Vector& of_loss, const Vector& form, double level, Vector& room) const {
+    room = of_loss;
+    loops().axpy(level, form.data(), room.data(), room.size());
+    return room;
   }
   void start(Index p, Vector& form) const { form.assign(p, 0.0); }
   double cancelling(const Vector& b, double pull, double level) const {

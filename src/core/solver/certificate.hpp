@@ -1,7 +1,7 @@
 // The duality gap: Fenchel-Young terms of samples and coefficients at a feasible dual point. None is negative.
 #pragma once
 #include "solver/dual_projection.hpp"
-#include "solver/kernel_certificate.hpp"
+#include "solver/kernel_gap.hpp"
 
 namespace clearning {
 
@@ -9,7 +9,7 @@ template <class P>
 class Certificate {
  public:
   Certificate(const P& problem, const Screening<P>& screening)
-      : problem_(problem), screening_(screening), projection_(problem, screening), kernel_(problem) {}
+      : problem_(problem), screening_(screening), projection_(problem, screening), penalty_(problem, screening) {}
 
   // The feasible dual point that belongs to the iterate, up to scaling.
   const Vector& dual(const Stage<P>& at, const Iterate& x) {
@@ -57,16 +57,10 @@ class Certificate {
   }
 
  private:
-  // A column without a penalty is orthogonal to the projected dual point, unless a bound holds it.
-  bool is_projected(const Iterate& x, Index j) const {
-    return problem_.penalty.is_free(j) &&
-           is_constrained(-x.v[j], 0.0, problem_.penalty.lower[j], problem_.penalty.upper[j]);
-  }
-
   bool project(const Stage<P>& at, const Iterate& x, const Vector& theta) {
     Columns loose;
     for (int j : problem_.free)
-      if (is_projected(x, j)) loose.push_back(j);
+      if (is_projected(problem_, x, j)) loose.push_back(j);
     projected_at_ = &theta == &x.e ? x.point : -1;
     return projection_.project(at, theta, x.h, loose);
   }
@@ -74,16 +68,8 @@ class Certificate {
   template <class Share>
   double measure(const Stage<P>& at, const Iterate& x, const Columns& set, const Vector& dual, const Vector& v,
                  double enough, Share&& samples) {
-    const auto share = [&](double scale) { return samples(scale, dual); };
-    if constexpr (P::Quadratic::couples) {
-      return kernel_.gap(at, x, set, dual, v, share);
-    } else {
-      const double pull = tuning::unit_rounding * std::sqrt(loops().dot(dual.data(), dual.data(), dual.size()));
-      const double scale = feasible_scale(at, x, set, v, pull);
-      double sum = columns_share(at, x, set, v, scale, pull);
-      if (sum <= enough) sum += share(scale);
-      return std::max(sum, 0.0);
-    }
+    const double gap = penalty_.gap(at, x, set, dual, v, enough, [&](double scale) { return samples(scale, dual); });
+    return std::max(gap, 0.0);
   }
 
   static double exact_share(const Stage<P>& at, const Iterate& x, double scale, const Vector& dual) {
@@ -101,36 +87,10 @@ class Certificate {
         at.loss);
   }
 
-  // The largest scale at which every column whose conjugate has a domain is inside it.
-  // A correlation is known up to `pull` times the column's length.
-  double feasible_scale(const Stage<P>& at, const Iterate& x, const Columns& set, const Vector& v, double pull) const {
-    double scale = 1.0;
-    for (int j : set) {
-      if (is_projected(x, j)) continue;
-      const double g = std::fabs(v[j]) + pull * screening_.length(j), l1 = at.l1(j);
-      if (g > l1 && is_constrained(-v[j], at.ridge(j), at.lower(j), at.upper(j))) scale = std::min(scale, l1 / g);
-    }
-    return scale;
-  }
-
-  double columns_share(const Stage<P>& at, const Iterate& x, const Columns& set, const Vector& v, double scale,
-                       double pull) const {
-    double sum = 0.0;
-    for (int j : set) {
-      if (is_projected(x, j)) continue;
-      const double dual = -scale * v[j], b = x.b[j], l1 = at.l1(j), ridge = at.ridge(j);
-      const double noisy = std::copysign(std::fabs(dual) + scale * pull * screening_.length(j), dual);
-      const bool inside = std::fabs(noisy) <= l1 * (1.0 + tuning::scaling_rounding);
-      sum += penalty_conjugate(inside ? 0.0 : noisy, l1, ridge, at.lower(j), at.upper(j));
-      if (b != 0.0) sum += l1 * std::fabs(b) + 0.5 * ridge * b * b - dual * b;
-    }
-    return sum;
-  }
-
   const P& problem_;
   const Screening<P>& screening_;
   DualProjection<P> projection_;
-  KernelCertificate<P> kernel_;
+  PenaltyGap<P> penalty_;
   Vector v_;  // correlations of the set at another dual point than e
   int projected_at_ = -1;
 };

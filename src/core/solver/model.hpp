@@ -29,7 +29,7 @@ class Model {
 
   // Whether steps on this set are better taken with the matrix than by sweeps over the columns.
   bool wants_gram(const WorkingSet& set) const {
-    if (P::Quadratic::couples) return true;
+    if (P::Quadratic::needs_gram) return true;
     if (crawls_ && set.size() <= tuning::gram_where_descent_crawls) return true;
     if (set.size() > tuning::largest_gram) return false;
     const double k = set.size(), entries = problem_.design.entries(set.columns());

@@ -1,27 +1,11 @@
 // A Newton step: the minimiser of the model plus the penalty, by whichever way suits the working set.
 #pragma once
+#include "solver/direct_step.hpp"
 #include "solver/gram_descent.hpp"
-#include "solver/kernel_ridge.hpp"
-#include "solver/model.hpp"
 #include "solver/residual_descent.hpp"
 #include "solver/ridge_descent.hpp"
 
 namespace clearning {
-
-// From the iterate to `target`, column by column, and by `shift` of the intercept.
-struct Move {
-  Columns columns;
-  Vector delta, target;
-  double shift = 0.0;
-  const Vector* curvature = nullptr;  // of the model that it minimises
-
-  bool empty() const { return columns.empty(); }
-  void add(int column, double from, double to) {
-    columns.push_back(column);
-    delta.push_back(to - from);
-    target.push_back(to);
-  }
-};
 
 template <class P>
 class Step {
@@ -42,8 +26,10 @@ class Step {
   // The move to the model's minimiser, which is solved until violations are well below `worst`; empty if there is none.
   Move propose(const Stage<P>& at, const Iterate& x, const WorkingSet& set, Model<P>& model, double worst) {
     model.update_curvature(at, x);
-    if constexpr (P::Quadratic::couples)
-      if (problem_.penalty.quadratic.is_design && problem_.penalty.l1_ratio == 0.0) return kernel_ridge(at, x, model);
+    if (direct_.suits(problem_)) {
+      used_gram_ = true;
+      return direct_.propose(at, x, model);
+    }
     used_gram_ = model.wants_gram(set);
     double shift = 0.0;
     if (used_gram_) {
@@ -81,24 +67,12 @@ class Step {
     return residual_descent_.intercept_shift();
   }
 
-  Move kernel_ridge(const Stage<P>& at, const Iterate& x, const Model<P>& model) {
-    Move move;
-    used_gram_ = true;
-    Vector beta;
-    move.curvature = &model.h();
-    if (!kernel_ridge_.solve(problem_.design, x.form, x.e, model.h(), at.ridge_level(), problem_.settings.intercept,
-                             beta, move.shift))
-      return move;
-    for (Index j = 0; j < problem_.p; ++j) move.add(static_cast<int>(j), x.b[j], beta[j]);
-    return move;
-  }
-
   const P& problem_;
   InnerProblem inner_;
   GramDescent gram_descent_;
   ResidualDescent residual_descent_;
   RidgeDescent ridge_descent_;
-  KernelRidgeStep<typename P::DesignType> kernel_ridge_;
+  DirectStep<P> direct_;
   bool used_gram_ = false;
 };
 

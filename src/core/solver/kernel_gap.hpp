@@ -2,19 +2,19 @@
 // leaves the l1 penalty out.
 #pragma once
 #include "linalg/blas.hpp"
-#include "solver/stage.hpp"
+#include "solver/penalty_gap.hpp"
 
 namespace clearning {
 
-template <class P>
-class KernelCertificate {
+template <class P, class T>
+class PenaltyGap<P, KernelForm<T>> {
  public:
-  explicit KernelCertificate(const P& problem) : problem_(problem) {}
+  PenaltyGap(const P& problem, const Screening<P>&) : problem_(problem) {}
 
   // At a dual point theta whose correlations with the set are v. samples(scale): the samples' share of the gap when the
   // dual weights are scaled.
   template <class Share>
-  double gap(const Stage<P>& at, const Iterate& x, const Columns& set, const Vector& theta, const Vector& v,
+  double gap(const Stage<P>& at, const Iterate& x, const Columns& set, const Vector& theta, const Vector& v, double,
              Share&& samples) {
     const double level = at.ridge_level();
     const double noise = rounding_of_gradient(at, x, theta);

@@ -1,0 +1,60 @@
+// The gap at a dual point that is scaled until the penalty's constraints hold, column by column.
+#pragma once
+#include "solver/screening.hpp"
+
+namespace clearning {
+
+// A column without a penalty is orthogonal to the projected dual point, unless a bound holds it.
+template <class P>
+bool is_projected(const P& problem, const Iterate& x, Index j) {
+  return problem.penalty.is_free(j) && is_constrained(-x.v[j], 0.0, problem.penalty.lower[j], problem.penalty.upper[j]);
+}
+
+template <class P, class Quadratic = typename P::Quadratic>
+class PenaltyGap {
+ public:
+  PenaltyGap(const P& problem, const Screening<P>& screening) : problem_(problem), screening_(screening) {}
+
+  // At a dual point theta whose correlations with the set are v. samples(scale): the samples' share when it is scaled,
+  // which is left out once the columns' share alone exceeds `enough`.
+  template <class Share>
+  double gap(const Stage<P>& at, const Iterate& x, const Columns& set, const Vector& theta, const Vector& v,
+             double enough, Share&& samples) const {
+    const double pull = tuning::unit_rounding * std::sqrt(loops().dot(theta.data(), theta.data(), theta.size()));
+    const double scale = feasible_scale(at, x, set, v, pull);
+    const double columns = columns_share(at, x, set, v, scale, pull);
+    return columns <= enough ? columns + samples(scale) : columns;
+  }
+
+ private:
+  // The largest scale at which every column whose conjugate has a domain is inside it.
+  // A correlation is known up to `pull` times the column's length.
+  double feasible_scale(const Stage<P>& at, const Iterate& x, const Columns& set, const Vector& v, double pull) const {
+    double scale = 1.0;
+    for (int j : set) {
+      if (is_projected(problem_, x, j)) continue;
+      const double g = std::fabs(v[j]) + pull * screening_.length(j), l1 = at.l1(j);
+      if (g > l1 && is_constrained(-v[j], at.ridge(j), at.lower(j), at.upper(j))) scale = std::min(scale, l1 / g);
+    }
+    return scale;
+  }
+
+  double columns_share(const Stage<P>& at, const Iterate& x, const Columns& set, const Vector& v, double scale,
+                       double pull) const {
+    double sum = 0.0;
+    for (int j : set) {
+      if (is_projected(problem_, x, j)) continue;
+      const double dual = -scale * v[j], b = x.b[j], l1 = at.l1(j), ridge = at.ridge(j);
+      const double noisy = std::copysign(std::fabs(dual) + scale * pull * screening_.length(j), dual);
+      const bool inside = std::fabs(noisy) <= l1 * (1.0 + tuning::scaling_rounding);
+      sum += penalty_conjugate(inside ? 0.0 : noisy, l1, ridge, at.lower(j), at.upper(j));
+      if (b != 0.0) sum += l1 * std::fabs(b) + 0.5 * ridge * b * b - dual * b;
+    }
+    return sum;
+  }
+
+  const P& problem_;
+  const Screening<P>& screening_;
+};
+
+}  // namespace clearning
