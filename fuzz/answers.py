@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from plain import EPS, Array, MarginLoss, Plain, Point
 from problems import SPARSE, Problem, handed_over
 
+from clearning._kernel_matrix import check_kernel_matrix
+
 EPS32 = float(np.finfo(np.float32).eps)
 
 
@@ -111,8 +113,19 @@ def plain_of(problem: Problem, loss: MarginLoss, l1_ratio: float) -> Plain:
     """The objective of a path's problem."""
     if not problem.kind.startswith("kernel"):
         return linear_plain(problem, loss, l1_ratio)
-    Q = problem.X if problem.square is None else problem.square
-    return kernel_plain(problem, problem.X, Q, loss, l1_ratio)
+    if problem.square is not None:
+        return kernel_plain(problem, problem.X, _lifted(problem, problem.square), loss, l1_ratio)
+    K = _lifted(problem, problem.X)
+    return kernel_plain(problem, K, K, loss, l1_ratio)
+
+
+def _lifted(problem: Problem, K: Array) -> Array:
+    """The matrix whose problem is solved: its diagonal makes up for eigenvalues below zero."""
+    single = "float32" in problem.storage
+    lifted = check_kernel_matrix(K.astype(np.float32 if single else np.float64))
+    most = (1e-4 if single else 1e-6) * len(K) * np.abs(K).max()
+    assert np.abs(lifted - K).max() <= most, "lifted by more than rounding"
+    return lifted.astype(np.float64)
 
 
 def path_fits(problem: Problem, path: Any) -> list[Fit]:
@@ -160,6 +173,8 @@ def kernel_fits(problem: Problem, model: Any) -> list[Fit]:
     held = np.flatnonzero(weight)
     options = problem.options
     K = kernel_matrix(problem.X, options, model.gamma_)
+    if options["kernel"] == "precomputed":
+        K = _lifted(problem, K)
     centres = held if model.landmarks_ is None else model.landmarks_
     coef = np.zeros(len(weight))
     coef[model.support_] = model.dual_coef_[0]

@@ -59,7 +59,11 @@ _ENTRIES = [
         "np.ones(len(y) + 1) | np.zeros(len(y)) | np.ones((len(y), 2)) | 'x' | np.inf | -1.0",
     ),
     *_given("offset", "np.full(len(y), np.nan) | np.inf | np.ones(len(y) + 1) | 'x'"),
-    *_option("penalty_factor", "[-1.0] * X.shape[1] | [np.nan] * X.shape[1] | [1.0] | 'x'", LINEAR),
+    *_option(
+        "penalty_factor",
+        "[-1.0] * X.shape[1] | [np.nan] * X.shape[1] | [1.0] * (X.shape[1] + 1) | 'x'",
+        LINEAR,
+    ),
     *_option("bounds", "(1, 2) | (-2, -1) | (np.nan, 1) | (0, 1, 2) | 'x' | 3", LINEAR),
     *_option("coef_init", "[np.nan] * X.shape[1] | [1.0] * (X.shape[1] + 1) | 'x'", PATHS),
     *_option("intercept_init", "np.nan | np.inf | 'x'", PATHS),

@@ -216,7 +216,8 @@ def draw_kernel(rng: Rng) -> Problem:
     if "n_landmarks" in options:
         target["rows"].pop("sample_weight", None)
     # A power of large numbers may have no place among the floating-point ones.
-    refusable = options["kernel"].startswith("poly") and bool(np.abs(X).max() > 1e6)
+    large = 1e3 if options.get("dtype") == "float32" else 1e6
+    refusable = options["kernel"].startswith("poly") and bool(np.abs(X).max() > large)
     return Problem("kernel", X, storage=storage, options=options, refusable=refusable, **target)
 
 

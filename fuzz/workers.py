@@ -16,7 +16,7 @@ from problems import Problem
 # A worker that has worked on one problem for so long is ended.
 PATIENCE = 40.0
 # The solvers that look for points below a certificate are asked about one problem in so many.
-THOROUGH = 4
+THOROUGH = 16
 _FORK = multiprocessing.get_context("fork")
 
 

@@ -677,3 +677,45 @@ def test_the_limit_of_a_temperature_path_is_within_its_bounds():
         for bound in (0.1, 0.3, 0.7):
             path = temperature_path(X, y, alpha=1e-4, u=u, rhos=[u], bounds=(-bound, bound))
             assert np.abs(path.hinge_limit.coef).max() <= bound
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("form", [sp.csc_array, sp.csr_matrix])
+def test_full_sparse_columns_far_from_zero(form, fit_intercept):
+    """A sparse matrix without zeros is solved as the dense one is, wherever its columns lie."""
+    rng = np.random.default_rng(4)
+    X = rng.standard_normal((23, 46))
+    X[:, ::3] += 1e6
+    y = X[:, 0] + X[:, 1] > 1e6
+    options = {"alphas": [0.01, 0.0002], "l1_ratio": 1.0, "fit_intercept": fit_intercept}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ConvergenceWarning)
+        dense, sparse = clearning_path(X, y, **options), clearning_path(form(X), y, **options)
+    assert sparse.converged.all()
+    assert sparse.n_iters.sum() <= 3 * dense.n_iters.sum()
+    both = dense.dual_gaps + sparse.dual_gaps
+    assert (np.abs(dense.objectives - sparse.objectives) <= both).all()
+
+
+@pytest.mark.parametrize("kernel", ["linear", "poly"])
+def test_double_kernels_of_low_rank_are_lifted(kernel):
+    """More samples than dimensions: rounding must not make an objective without a minimum."""
+    rng = np.random.default_rng(0)
+    X = 1e6 * rng.standard_normal((30, 3))
+    K = Kernel(kernel, 1.0, 2, 0.0).gram(X)
+    lifted = expand(Kernel(kernel, 1.0, 2, 0.0), X, None, 0).K
+    assert np.linalg.eigvalsh(lifted)[0] >= -EPS * np.linalg.norm(lifted)
+    assert 0 < np.abs(lifted - K).max() <= 1e-12 * np.abs(K).max()
+    model = KernelCLearningClassifier(
+        kernel=kernel, degree=2, coef0=0.0, loss="hinge", l1_ratio=0.0, alpha=1.0
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(X, X[:, 0] > 0)
+    assert model.objective_ >= 0
+
+
+def test_offsets_that_are_no_scores_are_refused():
+    X = np.random.default_rng(0).standard_normal((10, 3))
+    with pytest.raises(ValueError, match=r"offset holds 1e\+200"):
+        clearning_path(X, X[:, 0] > 0, loss="squared_hinge", offset=np.full(10, 1e200))

@@ -25,6 +25,9 @@ from clearning._sklearn import num_samples
 # takes longer than a small fit. Done here, no fit has to wait for it.
 check_array(np.zeros((1, 1)))
 
+# The square of a score, times a weight, is to be a number.
+LARGEST_OFFSET = 1e100
+
 
 @dataclass(frozen=True)
 class Target:
@@ -256,6 +259,12 @@ def check_offset(X: Any, offset: ArrayLike) -> Array:
     n_samples = num_samples(X)
     if checked.shape != (n_samples,):
         raise ValueError(f"offset must be of shape ({n_samples},); got shape {checked.shape}.")
+    largest = float(np.abs(checked).max(initial=0.0))
+    if largest > LARGEST_OFFSET:
+        raise ValueError(
+            f"offset holds {largest:g} in size, but must lie within ±{LARGEST_OFFSET:g}: an offset "
+            "is a score, and losses grow with its square."
+        )
     return checked
 
 

@@ -67,12 +67,15 @@ class Kernel:
         return self.name in ("rbf", "laplacian", "linear")
 
     def entry_rounding(self, X: Any) -> float:
-        """How far an entry of the matrix may be off, relative to itself, beyond double rounding."""
+        """How far an entry of the matrix may be off, relative to itself, where that matters."""
         eps = np.finfo(np.float64).eps
         rounding = float(np.finfo(np.float32).eps) / 2 if self.dtype == "float32" else 0.0
         if self.name == "rbf" and _is_sparse(X) and _cancels(X, X, self.gamma):
             # Norms and products of sparse rows cancel in their distance; no centring helps there.
             rounding += 4 * float(eps) * self.gamma * float(row_norms(X, squared=True).max())
+        if self.name in ("linear", "poly", "polynomial"):
+            # More samples than dimensions make zero eigenvalues, and rounding makes them negative.
+            rounding += 4 * float(eps) * (1 if self.name == "linear" else self.degree)
         return rounding
 
     def gram(self, X: Any) -> Array:

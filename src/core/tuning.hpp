@@ -27,6 +27,9 @@ inline constexpr double tiny = 1e-300;
 // sparse ones after.
 inline constexpr double constant_share_dense = 1e-24;
 inline constexpr double constant_share_sparse = 1e-12;
+// Full sparse columns whose squared mean exceeds so many variances are centred first all the same (fuzzed problems of
+// 23 x 46 with means of 1e6: 22 steps instead of 10,000).
+inline constexpr double far_mean = 1e4;
 // A centred sum of squares below this share of the plain one has lost its digits and is computed anew.
 inline constexpr double cancelled = 1e-6;
 // A dual point that was scaled to a constraint meets it up to this.

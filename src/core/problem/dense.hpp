@@ -28,7 +28,6 @@ inline void accumulate_panel(double* panel, int rows, int count, int first, doub
 
 template <class T>
 struct Dense {
-  static constexpr double constant_share = tuning::constant_share_dense;
   struct Workspace {};
   const T* x;
   Index n, p;
@@ -119,6 +118,7 @@ struct Dense {
     dots(columns, along.data(), out.data());
   }
   // Rows without curvature (common at small temperature) are left out of the product.
+  double rounded_square(Index, double square) const { return tuning::constant_share_dense * square; }
   void centred_gram(const Columns& columns, int first, const double* h, double, const double* mean, double* gram,
                     int stride, Workspace&) const {
     const int count = static_cast<int>(columns.size());

@@ -27,8 +27,9 @@ concept Design = requires(const D& x, const Columns& columns, const double* in, 
   { x.gram_cost(number, number, number) } -> std::same_as<double>;
   { x.pass_cost(number) } -> std::same_as<double>;
   { x.sweep_cost(number) } -> std::same_as<double>;
-  { x.first_columns() } -> std::same_as<int>;            // that a cold start takes
-  { D::constant_share } -> std::convertible_to<double>;  // what rounding leaves of a constant column's square
+  { x.first_columns() } -> std::same_as<int>;  // that a cold start takes
+  // What rounding leaves of a constant column's square about its mean, given the mean's.
+  { x.rounded_square(j, number) } -> std::same_as<double>;
 };
 
 // Copies the part of a Gram matrix above the diagonal to below it, for columns from `first` on.
@@ -48,7 +49,7 @@ void weighted_gram(const D& x, const Columns& columns, int first, const double* 
   x.centred_gram(columns, first, h, total, mean, gram, stride, space);
   for (int j = first; j < count; ++j) {
     double& diagonal = gram[static_cast<std::size_t>(j) * stride + j];
-    if (diagonal <= D::constant_share * (total * mean[j] * mean[j])) diagonal = 0.0;
+    if (diagonal <= x.rounded_square(columns[j], total * mean[j] * mean[j])) diagonal = 0.0;
   }
   mirror(gram, count, first, stride);
 }

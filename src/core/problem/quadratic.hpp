@@ -23,7 +23,9 @@ struct Diagonal {
     return ridge(j, level) * (t * d * b[j] + 0.5 * t * t * d * d);
   }
   // The gradients of coefficients that are zero, given the loss's own; `room` is for those that have to be computed.
-  const Vector& gradients_at_zero(const Vector& of_loss, const Vector&, double, Vector&) const { return of_loss; }
+  const double* gradients_at_zero(const Vector& of_loss, const Vector&, double, Vector&) const {
+    return of_loss.data();
+  }
   void start(Index, Vector& form) const { form.clear(); }
   // How large sums are that cancel in e'Qb + level b'Qb / 2; `pull` is the sum of |e|.
   double cancelling(const Vector&, double, double) const { return 0.0; }
@@ -53,10 +55,10 @@ struct KernelForm {
                 double level) const {
     return level * (t * d * form[j] + 0.5 * t * t * d * along[j]);
   }
-  const Vector& gradients_at_zero(const Vector& of_loss, const Vector& form, double level, Vector& room) const {
+  const double* gradients_at_zero(const Vector& of_loss, const Vector& form, double level, Vector& room) const {
     room = of_loss;
     loops().axpy(level, form.data(), room.data(), room.size());
-    return room;
+    return room.data();
   }
   void start(Index p, Vector& form) const { form.assign(p, 0.0); }
   double cancelling(const Vector& b, double pull, double level) const {

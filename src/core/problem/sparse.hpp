@@ -11,7 +11,6 @@ namespace clearning {
 
 template <class T, class I>
 struct Sparse {
-  static constexpr double constant_share = tuning::constant_share_sparse;
   // The columns whose rows were asked for last, row by row.
   struct Workspace {
     Columns columns, position;
@@ -22,9 +21,13 @@ struct Sparse {
   const I* indices;
   const I* starts;
   Index n, p;
+  std::vector<Index> far;  // full columns whose mean is large beside their deviation
 
   Sparse(const T* data, const I* indices, const I* starts, Index n, Index p)
-      : data(data), indices(indices), starts(starts), n(n), p(p) {}
+      : data(data), indices(indices), starts(starts), n(n), p(p) {
+    for (Index j = 0; j < p; ++j)
+      if (is_full(j) && has_far_mean(j)) far.push_back(j);
+  }
 
   double entries(const Columns& columns) const {
     double sum = 0.0;
@@ -82,7 +85,7 @@ struct Sparse {
       sum += h[indices[k]] * x * x;
       stored += h[indices[k]];
     }
-    return starts[j + 1] - starts[j] == n ? sum : sum + (total - stored) * mean * mean;
+    return is_full(j) ? sum : sum + (total - stored) * mean * mean;
   }
   // The same with columns and residual scaled by the weights' roots, so that weights need not be looked up. Samples
   // without weight never change: what they add to a product is kept.
@@ -168,9 +171,15 @@ struct Sparse {
       double* target = gram + static_cast<std::size_t>(c) * stride;
       for (int r = 0; r <= c; ++r) target[r] += dot(columns[r], spread.data());
     }
-    // Zeros must stay zeros, so the means come off afterwards.
-    for (int c = first; c < count; ++c)
-      for (int r = 0; r <= c; ++r) gram[static_cast<std::size_t>(c) * stride + r] -= total * mean[r] * mean[c];
+    // Zeros must stay zeros, so the means come off afterwards; but for columns without any.
+    for (int c = first; c < count; ++c) {
+      double* target = gram + static_cast<std::size_t>(c) * stride;
+      for (int r = 0; r <= c; ++r) target[r] -= total * mean[r] * mean[c];
+      if (is_far(columns[c])) correlate_far(columns, c, h, mean, target);
+    }
+  }
+  double rounded_square(Index j, double square) const {
+    return (is_far(j) ? tuning::constant_share_dense : tuning::constant_share_sparse) * square;
   }
 
   const Workspace& rows(Workspace& space) const {
@@ -180,6 +189,23 @@ struct Sparse {
   }
 
  private:
+  bool is_full(Index j) const { return static_cast<Index>(starts[j + 1] - starts[j]) == n; }
+  bool has_far_mean(Index j) const {
+    double mean = 0.0, square = 0.0;
+    for (I k = starts[j]; k < starts[j + 1]; ++k) mean += data[k] / static_cast<double>(n);
+    for (I k = starts[j]; k < starts[j + 1]; ++k) square += (data[k] - mean) * (data[k] - mean);
+    return n * mean * mean > tuning::far_mean * square;
+  }
+  bool is_far(Index j) const { return std::binary_search(far.begin(), far.end(), j); }
+  // target[:c + 1] of centred_gram; the column at c has no zeros, so its mean can come off first.
+  void correlate_far(const Columns& columns, int c, const double* h, const double* mean, double* target) const {
+    Vector spread(n);
+    double sum = 0.0;
+    for (I k = starts[columns[c]]; k < starts[columns[c] + 1]; ++k)
+      sum += spread[indices[k]] = h[indices[k]] * (data[k] - mean[c]);
+    for (int r = 0; r <= c; ++r) target[r] = dot(columns[r], spread.data()) - mean[r] * sum;
+  }
+
   void turn_into_rows(const Columns& columns, Workspace& space) const {
     std::vector<Index> next(n + 1, 0);
     for (int j : columns)

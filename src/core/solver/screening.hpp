@@ -78,10 +78,10 @@ class Screening {
   // Columns whose gradient may reach a share of its threshold when it is known within radius * norm.
   Columns candidates(const Stage<P>& at, const Iterate& x, double share, double radius) const {
     Vector room;
-    const Vector& known = problem_.penalty.quadratic.gradients_at_zero(x.v, x.form, at.ridge_level(), room);
+    const double* known = problem_.penalty.quadratic.gradients_at_zero(x.v, x.form, at.ridge_level(), room);
     Columns found(problem_.p);
-    found.resize(loops().above(known.data(), norms_.data(), radius, problem_.penalty.l1_factor.data(),
-                               share * at.l1_level(), problem_.p, found.data()));
+    found.resize(loops().above(known, norms_.data(), radius, problem_.penalty.l1_factor.data(), share * at.l1_level(),
+                               problem_.p, found.data()));
     return found;
   }
 
