@@ -127,6 +127,7 @@ def spoil(rng: Rng, problem: Problem) -> Problem:
         storage=(),
         rows={},
         columns={},
+        options={name: v for name, v in problem.options.items() if name != "max_iter"},
         refusable=False,
         spoil=pick(rng, fitting),
     )

@@ -719,3 +719,21 @@ def test_offsets_that_are_no_scores_are_refused():
     X = np.random.default_rng(0).standard_normal((10, 3))
     with pytest.raises(ValueError, match=r"offset holds 1e\+200"):
         clearning_path(X, X[:, 0] > 0, loss="squared_hinge", offset=np.full(10, 1e200))
+
+
+@pytest.mark.parametrize("l1_ratio", [0.0, 0.5, 1.0])
+def test_samples_without_weight_have_no_say_in_the_gap(l1_ratio):
+    """Where a Newton step foresees the dual point, too: nothing times infinity is not a number."""
+    rng = np.random.default_rng(1)
+    Z = rng.standard_normal((38, 3))
+    K = rbf_kernel(Z, gamma=0.3)
+    y, weight = Z[:, 0] + 0.3 * rng.standard_normal(38) > 0, rng.integers(0, 3, 38) * 1.0
+    options = {"l1_ratio": l1_ratio, "alphas": [1e-3, 1e-5], "sample_weight": weight}
+    for rho in (3e-6, 1e-2):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            loose = kernel_clearning_path(K, y, rho=rho, tol=1e-4, **options)
+            tight = kernel_clearning_path(K, y, rho=rho, tol=1e-9, **options)
+        best = np.minimum(tight.objectives, loose.objectives)
+        for path in (loose, tight):
+            assert (path.objectives - path.dual_gaps <= best + 1e-12).all()

@@ -107,6 +107,13 @@ void bind_steps(nb::module_& m) {
   m.def("weighted_gram", [](const HeldSparse& x, const Columns& columns, int first, const In& h, const In& mean,
                             double total) { return gram_of(x.view, columns, first, h, mean, total); });
   m.def("kernel_ridge_step", &kernel_ridge);
+  m.def("extrapolate", [](const std::vector<Vector>& iterates) {
+    Extrapolation limit;
+    for (const Vector& b : iterates) limit.remember({b, b, b[0]});
+    SweepState out;
+    const bool found = limit.combine(out);
+    return std::make_tuple(found, out.b, out.residual, out.shift);
+  });
 }
 
 }  // namespace clearning::parts

@@ -235,3 +235,25 @@ def test_kernel_ridge_step_without_a_ridge_on_a_singular_kernel_is_refused():
     K = np.zeros((5, 5))
     ones = np.ones(5)
     assert _parts.kernel_ridge_step(np.asfortranarray(K), 0 * ones, ones, ones, 0.0, False) is None
+
+
+def test_extrapolation_finds_the_limit_of_a_linear_iteration():
+    """Five steps of an iteration in four dimensions tell where it ends."""
+    rng = np.random.default_rng(0)
+    M = rng.standard_normal((4, 4))
+    M *= 0.9 / np.abs(np.linalg.eigvals(M)).max()
+    limit = rng.standard_normal(4)
+    iterates = [rng.standard_normal(4)]
+    for _ in range(5):
+        iterates.append(limit + M @ (iterates[-1] - limit))
+    found, b, residual, shift = _parts.extrapolate([list(b) for b in iterates])
+    assert found
+    np.testing.assert_allclose(b, limit, atol=1e-3)
+    assert np.abs(iterates[-1] - limit).max() > 0.1
+    np.testing.assert_array_equal(b, residual)
+    assert shift == pytest.approx(b[0])
+
+
+def test_extrapolation_of_a_sequence_that_rests():
+    found, *_ = _parts.extrapolate([[1.0, 2.0]] * 6)
+    assert not found

@@ -66,7 +66,8 @@ double near_gap(const L& loss, const Samples& samples, const double* score, doub
   for (size_t i = 0; i < samples.n; ++i) {
     const double y = samples.y[i], w = samples.weight[i];
     const double s = -scale * dual[i] * y / (w > 0.0 ? w : 1.0);
-    sum += w * phi.near_gap(y * (score[i] + a), s);
+    const double gap = phi.near_gap(y * (score[i] + a), s);  // which may be infinite
+    sum += w > 0.0 ? w * gap : 0.0;
   }
   return sum;
 }

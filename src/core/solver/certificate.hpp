@@ -69,6 +69,7 @@ class Certificate {
   double measure(const Stage<P>& at, const Iterate& x, const Columns& set, const Vector& dual, const Vector& v,
                  double enough, Share&& samples) {
     const double gap = penalty_.gap(at, x, set, dual, v, enough, [&](double scale) { return samples(scale, dual); });
+    if (std::isnan(gap)) return INFINITY;
     return std::max(gap, 0.0);
   }
 

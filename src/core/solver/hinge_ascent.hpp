@@ -27,7 +27,7 @@ template <class P>
 class AscentBase {
  public:
   explicit AscentBase(const P& problem) : problem_(problem) { state_.start(problem.samples); }
-  double gap() const { return std::max(0.0, state_.gap); }
+  double gap() const { return state_.gap < 0.0 ? 0.0 : state_.gap; }
 
  protected:
   // Sets all of the iterate but b, form and h: scores, e and v belong to the dual weights.

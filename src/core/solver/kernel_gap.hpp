@@ -27,11 +27,12 @@ class PenaltyGap<P, KernelForm<T>> {
       square += level * x.b[j] * x.form[j];
     }
     const double scaled = samples(scale) + scale * cross + 0.5 * (1.0 + scale * scale) * square + absolute;
-    if (static_cast<Index>(set.size()) < problem_.p || level == 0.0) return std::max(0.0, scaled);
+    if (static_cast<Index>(set.size()) < problem_.p || level == 0.0) return scaled;
     const double lost =
         noise * noise / (tuning::unit_rounding * std::max(problem_.penalty.quadratic.largest(), tuning::tiny));
-    const double plain = absolute + (samples(1.0) + 0.5 * (std::max(0.0, distance(at, x, theta, v)) + lost) / level);
-    return std::max(0.0, std::min(scaled, plain));
+    const double apart = distance(at, x, theta, v);
+    const double plain = absolute + (samples(1.0) + 0.5 * ((apart < 0.0 ? 0.0 : apart) + lost) / level);
+    return std::min(scaled, plain);
   }
 
  private:

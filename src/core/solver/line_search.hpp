@@ -36,7 +36,7 @@ class LineSearch {
     const double penalty = at.penalty(x, set.columns()), now = x.loss + penalty;
     const double promise = promised(at, move, along, x);
     Descent out;
-    if (promise < -tuning::worthwhile * at.goal) progress.encourage();
+    if (promise < -tuning::worthwhile * at.goal) progress.hear_promise();
     if (progress.is_stalled()) return out;
     saved_score_ = x.score;
     const double saved_a = x.a;
@@ -48,6 +48,7 @@ class LineSearch {
       const double then = x.loss + penalty + penalty_change(at, move, along, t, x);
       if (then <= now + tuning::armijo * t * std::min(promise, 0.0) + tuning::armijo_slack * now) {
         commit(move, along, t, x);
+        progress.keep_promise(now - then > tuning::worthwhile * at.goal);
         return {true, tries > 0, now - then};
       }
       x.score = saved_score_;
@@ -55,6 +56,7 @@ class LineSearch {
     }
     settle(at, x);
     freshen(at.problem, set.columns(), x);
+    progress.keep_promise(false);
     return out;
   }
 

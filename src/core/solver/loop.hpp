@@ -179,7 +179,11 @@ class Solver {
           if (out.gap > at_.goal) out.gap = gap(course);
           best_dual = std::max(best_dual, objective(course) - out.gap);
           out.converged = out.gap <= at_.goal;
-          if (out.converged) break;
+          if (out.converged) {
+            if (foresees_ && out.gap > tuning::tight_enough * at_.goal)
+              out.gap = std::min(out.gap, gap_of_step(course, true));
+            break;
+          }
           check_level = 1.0;
           const Verdict then = course.not_enough(out, worst);
           if (then == Verdict::again) continue;
@@ -215,15 +219,22 @@ class Solver {
     return true;
   }
 
-  // Whether the dual point that the last step foresaw closes the gap. Columns that violate its constraints come in.
+  // The gap at the dual point that the last step foresaw; infinite where that cannot be told. Columns that violate its
+  // constraints come in, and then it is not told, unless `again` asks for the gap with them.
+  template <class Course>
+  double gap_of_step(const Course& course, bool again) {
+    foresees_ = false;
+    if (!curved_.make_feasible(at_)) return INFINITY;
+    while (!fixed_ && screening_.admit(at_, curved_.theta(), x_, set_) > 0)
+      if (!again) return INFINITY;
+    return certificate_.gap_at(at_, x_, set_.columns(), curved_.theta(),
+                               [&](double scale, const Vector& dual) { return course.samples_share(scale, dual); });
+  }
+
   template <class Course>
   bool is_proved_by_step(const Course& course, double& best_dual, Outcome& out) {
-    if (!std::exchange(foresees_, false) || gain_ > course.foreseeable()) return false;
-    if (!curved_.make_feasible(at_)) return false;
-    if (!fixed_ && screening_.admit(at_, curved_.theta(), x_, set_) > 0) return false;
-    const double gap =
-        certificate_.gap_at(at_, x_, set_.columns(), curved_.theta(),
-                            [&](double scale, const Vector& dual) { return course.samples_share(scale, dual); });
+    if (!foresees_ || gain_ > course.foreseeable()) return false;
+    const double gap = gap_of_step(course, false);
     best_dual = std::max(best_dual, objective(course) - gap);
     out.converged = gap <= at_.goal;
     if (out.converged) out.gap = gap;

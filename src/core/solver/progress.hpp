@@ -9,7 +9,7 @@ namespace clearning {
 class Progress {
  public:
   void begin() {
-    stalled_ = 0;
+    stalled_ = broken_ = 0;
     best_ = INFINITY;
   }
   void watch(double violation) {
@@ -20,11 +20,16 @@ class Progress {
       ++stalled_;
     }
   }
-  void encourage() { stalled_ = 0; }
+  // A step promises something; too many that did not keep it are no longer believed.
+  void hear_promise() {
+    if (broken_ < tuning::patience_with_promises) stalled_ = 0;
+  }
+  void keep_promise(bool kept) { broken_ = kept ? 0 : broken_ + 1; }
   bool is_stalled() const { return stalled_ > tuning::patience; }
 
  private:
   int stalled_ = 0;  // steps in a row that neither promised nor gained anything above rounding
+  int broken_ = 0;   // steps in a row whose gain was none, whatever they promised
   double best_ = INFINITY;
 };
 

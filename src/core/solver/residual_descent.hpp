@@ -1,6 +1,7 @@
 // Coordinate descent that keeps the residual instead of a matrix: for many columns and few samples or entries.
 // The intercept is profiled out: after each change it takes its best value, at no cost.
 #pragma once
+#include "solver/extrapolation.hpp"
 #include "solver/inner_problem.hpp"
 
 namespace clearning {
@@ -19,10 +20,7 @@ class ResidualDescent {
     while (sweeps < tuning::most_sweeps) {
       ++sweeps;
       if (sweep(q, model, false) <= target) break;
-      while (sweeps < tuning::most_sweeps) {
-        ++sweeps;
-        if (sweep(q, model, true) <= target) break;
-      }
+      sweep_active(q, model, target, sweeps);
     }
     return sweeps;
   }
@@ -52,6 +50,51 @@ class ResidualDescent {
     }
   }
 
+  // Sweeps over the columns with a coefficient, which lead straight to their limit: every few of them it is
+  // extrapolated, and taken back if the next sweep finds more to do than the one before.
+  template <class Model>
+  void sweep_active(InnerProblem& q, Model& model, double target, int& sweeps) {
+    SweepState before;
+    double worst_before = INFINITY;
+    limit_.begin();
+    while (sweeps < tuning::most_sweeps) {
+      ++sweeps;
+      const double worst = sweep(q, model, true);
+      if (!before.b.empty() && worst > worst_before) restore(before, q, model);
+      else if (worst <= target) return;
+      before.b.clear();
+      limit_.remember(state(q, model));
+      if (!limit_.is_ready()) continue;
+      SweepState ahead;
+      if (limit_.combine(ahead) && keeps_signs(ahead.b, q)) {
+        before = state(q, model);
+        worst_before = worst;
+        restore(ahead, q, model);
+      }
+      limit_.begin();
+    }
+  }
+
+  template <class Model>
+  SweepState state(const InnerProblem& q, const Model& model) const {
+    SweepState now{Vector(active_.size()), model.residual, shift_};
+    for (std::size_t c = 0; c < active_.size(); ++c) now.b[c] = q.b[active_[c]];
+    return now;
+  }
+  template <class Model>
+  void restore(const SweepState& from, InnerProblem& q, Model& model) {
+    for (std::size_t c = 0; c < active_.size(); ++c) q.b[active_[c]] = from.b[c];
+    model.residual = from.residual;
+    shift_ = from.shift;
+  }
+  bool keeps_signs(const Vector& b, const InnerProblem& q) const {
+    for (std::size_t c = 0; c < active_.size(); ++c) {
+      const int j = active_[c];
+      if (b[c] * q.b[j] < 0.0 || b[c] < q.lower[j] || b[c] > q.upper[j]) return false;
+    }
+    return true;
+  }
+
   template <class Model>
   double sweep(InnerProblem& q, Model& model, bool only_active) {
     double worst = 0.0;
@@ -76,6 +119,7 @@ class ResidualDescent {
   }
 
   Columns active_;
+  Extrapolation limit_;
   Vector mean_, first_, curvature_;
   double shift_ = 0.0;
 };
