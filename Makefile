@@ -34,7 +34,8 @@ tidy: $(STAMP)
 # watched; `sanitize-threads` runs fits side by side with data races watched.
 sanitize: SANITIZERS := address,undefined
 sanitize: RUNTIME := libasan.so
-sanitize: CHECKED := tests/parts tests/test_door.py tests/test_core.py tests/test_certificate.py tests/test_hinge_dual.py
+sanitize: CHECKED := tests/parts tests/test_door.py tests/test_core.py tests/test_certificate.py tests/test_hinge_dual.py \
+	tests/test_fuzz_sample.py
 sanitize-threads: SANITIZERS := thread
 sanitize-threads: RUNTIME := libtsan.so
 sanitize-threads: CHECKED := tests/test_threads.py
