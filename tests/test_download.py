@@ -16,11 +16,11 @@ import numpy as np
 import pytest
 from scipy.io import savemat
 
-from clearning import datasets
-from clearning.datasets import download, sources, store, whole
+from clearning import _whole, datasets
+from clearning._whole import whole_file
+from clearning.datasets import download, sources, store
 from clearning.datasets.download import DownloadError, read_url
 from clearning.datasets.store import DatasetError, Source, cache_folder, checksum, fetch
-from clearning.datasets.whole import whole_file
 
 PLAIN = "1 2 3\n4 5 6\n"
 EXPECTED = {"X": np.array([[1.0, 2.0], [4.0, 5.0]]), "y": np.array([3.0, 6.0])}
@@ -145,7 +145,7 @@ def test_full_disk(server, monkeypatch):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     with monkeypatch.context() as context:
-        context.setattr(whole.os, "fsync", full)
+        context.setattr(_whole.os, "fsync", full)
         with pytest.raises(DatasetError, match="could not be written \\(No space left") as caught:
             fetch(source_at(server))
     assert_one_sentence(str(caught.value))
@@ -158,7 +158,7 @@ def test_link_in_the_way_is_not_followed(tmp_path, monkeypatch):
     other = tmp_path / "other"
     other.write_text("mine")
     names = iter(["taken", "free"])
-    monkeypatch.setattr(whole.secrets, "token_hex", lambda size: next(names))
+    monkeypatch.setattr(_whole.secrets, "token_hex", lambda size: next(names))
     link = tmp_path / "file.taken.part"
     link.symlink_to(other)
     with pytest.raises(FileExistsError), whole_file(tmp_path / "file") as file:
@@ -196,7 +196,7 @@ def test_interrupted_write_leaves_nothing(server, monkeypatch):
     def interrupted(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(whole.os, "fsync", interrupted)
+    monkeypatch.setattr(_whole.os, "fsync", interrupted)
     with pytest.raises(KeyboardInterrupt):
         fetch(source_at(server))
     assert_nothing_stored()

@@ -17,8 +17,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from clearning._whole import whole_file
 from clearning.datasets.download import DownloadError, read_url
-from clearning.datasets.whole import whole_file
 
 Arrays = dict[str, NDArray]
 

@@ -13,7 +13,7 @@ from joblib import Parallel, delayed, parallel_config
 from threadpoolctl import threadpool_limits
 
 from clearning._progress import progress
-from clearning.datasets.whole import whole_file
+from clearning._whole import whole_file
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,7 @@
+"""`python -m clearning` is the `clearning` command."""
+
+import sys
+
+from clearning.cli import main
+
+sys.exit(main())

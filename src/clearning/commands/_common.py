@@ -1,0 +1,51 @@
+"""What the commands share: arguments, and how they speak."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+
+def add_model_and_table(parser: argparse.ArgumentParser) -> None:
+    """A model, and new rows for it."""
+    parser.add_argument("model", type=Path, help="what `clearning fit` wrote, model.skops")
+    parser.add_argument("table", type=Path, help="CSV, TSV, Parquet or Arrow file of new rows")
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """The switch for machines."""
+    parser.add_argument("--json", action="store_true", help="say it as JSON on standard output")
+
+
+def tell(lines: Iterable[str], facts: dict[str, Any], as_json: bool) -> None:
+    """Print lines for a reader, or the same facts for a machine."""
+    if as_json:
+        print(json.dumps(facts, ensure_ascii=False))
+    else:
+        for line in lines:
+            print(line)
+
+
+def warn(sentence: str | None) -> None:
+    """Say on standard error what does not stop the work."""
+    if sentence:
+        print(f"clearning: {sentence}", file=sys.stderr)
+
+
+def read_new_rows(model_path: Path, table_path: Path) -> tuple[Any, Any, Any]:
+    """Return the model, the table and its columns as the model takes them."""
+    from clearning.tables.files import read_table
+    from clearning.tables.model import load_table_model, version_note
+    from clearning.tables.schema import Source, odd_cells, prepare
+
+    model = load_table_model(model_path)
+    warn(version_note(model, model_path))
+    source = Source(read_table(table_path), table_path)
+    prepared = prepare(source, model.columns)
+    for sentence in odd_cells(source, model.columns):
+        warn(sentence)
+    return model, source, prepared

@@ -1,0 +1,41 @@
+"""Words of the page: names from a table escaped, their direction kept to themselves; frames."""
+
+from __future__ import annotations
+
+import unicodedata
+from html import escape
+
+
+def plain(text: object) -> str:
+    """Text for HTML, with characters that no page may hold made visible."""
+    return escape("".join(_visible(letter) for letter in str(text)), quote=True)
+
+
+def _visible(letter: str) -> str:
+    # Controls, lone surrogates and overrides of direction would break the page around the name.
+    return "\ufffd" if unicodedata.category(letter) in ("Cc", "Cs", "Cf") else letter
+
+
+def named(text: object) -> str:
+    """A name in running text."""
+    return f"<bdi>{plain(text)}</bdi>"
+
+
+def quote(text: object) -> str:
+    """A name in quotation marks."""
+    return f"“{named(text)}”"
+
+
+def count(number: int, one: str, many: str | None = None) -> str:
+    """A number with its noun."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def section(place: str, title: str, lead: str, body: str) -> str:
+    """A section of the page."""
+    return f'<section id="{place}"><h2>{title}</h2>\n<p class="lead">{lead}</p>\n{body}</section>'
+
+
+def figure(chart: str, caption: str) -> str:
+    """A chart and what it shows."""
+    return f"<figure>{chart}<figcaption>{caption}</figcaption></figure>"

@@ -1,0 +1,230 @@
+"""What a column is: a number, a category, a date, free text, or nothing to learn from.
+
+Every decision comes with its reason, and can be overruled by name.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from clearning.tables.errors import TableError, place, quoted
+from clearning.tables.values import PLAIN, WAYS, all_numbers, date_format_of, days, numbers, strings
+
+FEATURE_KINDS = ("number", "category", "date", "text")
+ASKED_KINDS = (*FEATURE_KINDS, "ignore")
+
+# A column is what so much of it is; the rest counts as missing, and is told.
+_MOSTLY = 0.95
+# Below so many rows nothing is told from the number of distinct values.
+_FEW_ROWS = 20
+_WORDS_OF_TEXT = 4.0
+_DISTINCT_OF_TEXT = 0.5
+_DISTINCT_OF_NAMES = 0.9
+_CALLED_IDENTIFIER = re.compile(r"(^|[\W_])(id|idx|index|key|uuid|guid|rownum|column 1)$", re.I)
+_CALLED_IDENTIFIER_CAMEL = re.compile(r"[a-z](ID|Id)$")
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table and what was decided about it.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    kind : str
+        One of `FEATURE_KINDS`, or ``"ignore"``.
+    why : str
+        The reason, for a reader.
+    date_format : str or None
+        How its dates are written, where it has some as text.
+    written : str
+        How its numbers are written, one of `values.WAYS`.
+    odd : str or None
+        What was met that is not of the kind, for a reader.
+    """
+
+    name: str
+    kind: str
+    why: str
+    date_format: str | None = None
+    written: str = PLAIN
+    odd: str | None = None
+
+    @property
+    def used(self) -> bool:
+        """Whether the model may see it."""
+        return self.kind in FEATURE_KINDS
+
+    def values(self, series: Any) -> Any:
+        """The cells as the model takes them: numbers with nan, or text with ''."""
+        if self.kind in ("number", "date"):
+            return self.parsed(series).fill_null(float("nan")).alias(self.name)
+        return strings(series).fill_null("").alias(self.name)
+
+    def parsed(self, series: Any) -> Any:
+        """The cells as numbers or text, null where they are none."""
+        if self.kind == "number":
+            return numbers(series, self.written)
+        if self.kind == "date":
+            return days(series, self.date_format)
+        return strings(series)
+
+    def first_odd(self, series: Any) -> int | None:
+        """The first row that holds something else than the kind, or none."""
+        odd = self.parsed(series).is_null() & _present(series)
+        return int(odd.arg_max()) if odd.any() else None
+
+    def record(self) -> dict[str, Any]:
+        """The column as plain values."""
+        return asdict(self)
+
+
+def _present(series: Any) -> Any:
+    """Which cells hold anything at all; no number and no end to it are missing values."""
+    present = series.is_not_null()
+    return present & series.is_not_nan().fill_null(False) if series.dtype.is_float() else present
+
+
+def decide_all(frame: Any, row_of: Any) -> dict[str, Column]:
+    """Tell what every column of a frame is; those that are plain numbers all at once."""
+    values = all_numbers(frame)
+    plain = [
+        name
+        for name, before, after in zip(frame.columns, _nulls(frame), _nulls(values))
+        if before == after < len(frame)
+    ]
+    distinct = dict(zip(plain, _distinct(values.select(_by_name(plain)))))
+    found = {}
+    for series in frame.iter_columns():
+        name = series.name
+        if distinct.get(name, 0) > 1 + (values[name].null_count() > 0):
+            found[name] = _numeric(values[name], distinct[name])
+        else:
+            found[name] = decide(series, row_of)
+    return found
+
+
+def _by_name(names: list[str]) -> Any:
+    import polars.selectors as cs
+
+    return cs.by_name(*names) if names else []
+
+
+def _nulls(frame: Any) -> tuple[int, ...]:
+    return frame.null_count().row(0)
+
+
+def _distinct(frame: Any) -> tuple[int, ...]:
+    import polars as pl
+
+    return frame.select(pl.all().n_unique()).row(0) if frame.width else ()
+
+
+def decide(series: Any, row_of: Any) -> Column:
+    """Tell what a column is; `row_of` names the file's row of an index."""
+    name, present = series.name, series.drop_nulls()
+    if series.dtype.is_nested() or str(series.dtype) in ("Binary", "Object"):
+        return Column(name, "ignore", f"cells of type {series.dtype} are no single values")
+    if len(present) == 0:
+        return Column(name, "ignore", "every value is missing")
+    distinct = present.n_unique()
+    if distinct == 1 and len(present) == len(series):
+        return Column(name, "ignore", f"every value is {quoted(present[0])}")
+    if series.dtype.is_temporal():
+        return Column(name, "date", "dates")
+    if series.dtype.is_numeric():
+        return _numeric(series, distinct)
+    column = _as_number(series, row_of) or _as_date(series, row_of)
+    if column is None:
+        return _worded(name, strings(series).drop_nulls())
+    if column.kind == "number":
+        return _numeric(column.parsed(series).alias(name), distinct, column)
+    return column
+
+
+def _numeric(series: Any, distinct: int, found: Column | None = None) -> Column:
+    name, values = series.name, series.drop_nulls()
+    column = found or Column(name, "number", "numbers")
+    if distinct < len(series) or len(series) < _FEW_ROWS or (values % 1 != 0).any():
+        return column
+    if int(values.max() - values.min()) == len(values) - 1:
+        return Column(name, "ignore", "an identifier: it counts the rows")
+    if _CALLED_IDENTIFIER.search(name) or _CALLED_IDENTIFIER_CAMEL.search(name):
+        return Column(name, "ignore", "an identifier: whole numbers, each once")
+    return column
+
+
+def _as_number(series: Any, row_of: Any) -> Column | None:
+    present = strings(series).drop_nulls()
+    for written in WAYS:
+        share = 1.0 - numbers(present, written).null_count() / len(present)
+        if share >= _MOSTLY:
+            why = "numbers" if written == PLAIN else f"numbers written as {written}"
+            column = Column(series.name, "number", why, written=written)
+            return _with_odd(column, series, row_of)
+    return None
+
+
+def _as_date(series: Any, row_of: Any) -> Column | None:
+    present = strings(series).drop_nulls()
+    found = date_format_of(present, _MOSTLY)
+    if found is None:
+        return None
+    written = found[0].replace("%.f", "").replace("%#z", "")
+    column = Column(series.name, "date", f"dates written {written}", date_format=found[0])
+    return _with_odd(column, series, row_of)
+
+
+def _with_odd(column: Column, series: Any, row_of: Any) -> Column:
+    odd = column.parsed(series).is_null() & _present(strings(series))
+    if not odd.any():
+        return column
+    first = int(odd.arg_max())
+    told = (
+        f"{int(odd.sum())} cells are no {column.kind} and count as missing, "
+        f"the first in row {row_of(first)}: {quoted(series[first])}"
+    )
+    return Column(**{**column.record(), "odd": told})
+
+
+def _worded(name: str, present: Any) -> Column:
+    """A column of words: text, identifiers or categories."""
+    distinct = present.n_unique()
+    words = float((present.str.count_matches(r"\s+") + 1).mean())
+    many = len(present) >= _FEW_ROWS
+    if many and words >= _WORDS_OF_TEXT and distinct >= _DISTINCT_OF_TEXT * len(present):
+        return Column(name, "text", f"free text, {words:.0f} words on average")
+    if many and distinct >= _DISTINCT_OF_NAMES * len(present):
+        return Column(name, "ignore", f"an identifier: {distinct:,} of {len(present):,} differ")
+    return Column(name, "category", f"{distinct:,} categories")
+
+
+def asked_for(series: Any, kind: str, path: Any, row_of: Any) -> Column:
+    """A column of the kind that was asked for, or the sentence that says why it is none."""
+    why = "as asked"
+    if kind == "number":
+        column = _as_number(series, row_of) if series.dtype == _text() else None
+        column = Column(series.name, kind, why, written=column.written if column else PLAIN)
+    elif kind == "date":
+        found = None if series.dtype != _text() else _as_date(series, row_of)
+        column = Column(series.name, kind, why, date_format=found.date_format if found else None)
+        if column.date_format is None and series.dtype == _text():
+            column = Column(series.name, kind, why, date_format="%Y-%m-%d")
+    else:
+        return Column(series.name, kind, why)
+    first = column.first_odd(series)
+    if first is not None:
+        sort = "a number" if kind == "number" else "a date such as 2024-12-31"
+        raise TableError(
+            f"{place(path, row_of(first), series.name)}: {quoted(series[first])} is not {sort}."
+        )
+    return column
+
+
+def _text() -> Any:
+    import polars as pl
+
+    return pl.String

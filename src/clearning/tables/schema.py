@@ -1,0 +1,203 @@
+"""The columns of a table by their roles: what is predicted, from what, and what is left out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clearning.tables.errors import TableError, listed, place, quoted
+from clearning.tables.files import first_row
+from clearning.tables.kinds import Column, asked_for, decide_all
+from clearning.tables.values import PLAIN, all_numbers, numbers, strings
+
+# More distinct numbers than these are an amount, not classes.
+_MOST_CLASSES = 100
+# A new table may hold so many odd cells in a column before it must be another column.
+_MOST_ODD = 0.5
+
+
+@dataclass(frozen=True)
+class Source:
+    """A table and the file it came from."""
+
+    frame: Any
+    path: Path
+
+    def row_of(self, index: int) -> int:
+        """The row of the file, counted from 1."""
+        return int(index) + first_row(self.path)
+
+    def column(self, name: str, role: str) -> Any:
+        """A column by its name, or the sentence that says it is not there."""
+        if name in self.frame.columns:
+            return self.frame[name]
+        folded = {column.casefold(): column for column in self.frame.columns}
+        near = get_close_matches(name.casefold(), folded, 1)
+        hint = f"did you mean {quoted(folded[near[0]])}?" if near else _those(self.frame.columns)
+        raise TableError(f"{self.path} has no column {quoted(name)} to take as the {role}; {hint}")
+
+    def rows(self, held: Any) -> Source:
+        """Some of the rows; their numbers in the file are lost."""
+        return Source(self.frame[held], self.path)
+
+
+def _those(names: Sequence[str]) -> str:
+    return f"its columns are {listed(names)}."
+
+
+def decide_columns(
+    source: Source, roles: Mapping[str, str | None], asked: Mapping[str, str]
+) -> list[Column]:
+    """Decide about every column that has no role already."""
+    for name in asked:
+        source.column(name, f"{asked[name]} it was declared to be")
+    taken = set(roles.values())
+    free = [name for name in source.frame.columns if name not in taken]
+    found = decide_all(source.frame[[n for n in free if n not in asked]], source.row_of)
+    for name, kind in asked.items():
+        found[name] = asked_for(source.frame[name], kind, source.path, source.row_of)
+    columns = [found[name] for name in free]
+    if not any(column.used for column in columns):
+        reasons = "; ".join(f"{quoted(column.name)}: {column.why}" for column in columns[:3])
+        raise TableError(f"{source.path} has no column left to learn from ({reasons}).")
+    return columns
+
+
+def prepare(source: Source, columns: Sequence[Column]) -> Any:
+    """Return the columns that a model takes, as numbers with nan and text with ''."""
+    import polars as pl
+
+    needed = [column for column in columns if column.used]
+    absent = [column.name for column in needed if column.name not in source.frame.columns]
+    if absent:
+        noun = "column" if len(absent) == 1 else "columns"
+        raise TableError(f"{source.path} lacks the {noun} {listed(absent)}, which the model needs.")
+    names = [c.name for c in needed if c.kind == "number" and c.written == PLAIN]
+    values = all_numbers(source.frame[names])
+    ready = {
+        name: values[name].fill_null(float("nan"))
+        for name, before, after in zip(
+            names, source.frame[names].null_count().row(0), values.null_count().row(0)
+        )
+        if before == after
+    }
+    return pl.DataFrame([ready[c.name] if c.name in ready else _values(source, c) for c in needed])
+
+
+def _values(source: Source, column: Column) -> Any:
+    series = source.frame[column.name]
+    if series.dtype.is_nested():
+        raise TableError(
+            f"{place(source.path, None, column.name)} holds {series.dtype}, not single values."
+        )
+    first = column.first_odd(series)
+    if first is not None:
+        parsed, present = column.parsed(series), len(series) - series.null_count()
+        odd = present - (len(parsed) - parsed.null_count())
+        if odd > _MOST_ODD * present:
+            raise TableError(
+                f"{place(source.path, source.row_of(first), column.name)}: "
+                f"{quoted(series[first])} is no {column.kind}, and most of the column is none."
+            )
+    return column.values(series)
+
+
+def odd_cells(source: Source, columns: Sequence[Column]) -> list[str]:
+    """Sentences about cells of new data that are not of their column's kind."""
+    told = []
+    for column in columns:
+        if column.kind not in ("number", "date"):
+            continue
+        first = column.first_odd(source.frame[column.name])
+        if first is not None:
+            where = place(source.path, source.row_of(first), column.name)
+            cell = quoted(source.frame[column.name][first])
+            told.append(f"{where}: {cell} is no {column.kind} and counts as missing.")
+    return told
+
+
+@dataclass(frozen=True)
+class Target:
+    """The labels of the rows that have one.
+
+    Attributes
+    ----------
+    labels : ndarray
+        Whole numbers or strings.
+    held : ndarray of bool
+        Which rows have a label.
+    """
+
+    labels: NDArray[Any]
+    held: NDArray[np.bool_]
+
+    @property
+    def counts(self) -> dict[Any, int]:
+        """How many rows each class has."""
+        classes, counts = np.unique(self.labels, return_counts=True)
+        return dict(zip(classes.tolist(), counts.tolist()))
+
+
+def read_target(source: Source, name: str, fewest: int) -> Target:
+    """Read the labels, or say why they are none."""
+    series = source.column(name, "target")
+    where = place(source.path, None, name)
+    if series.dtype.is_nested() or series.dtype.is_temporal():
+        raise TableError(f"{where} holds {series.dtype}, which is no class.")
+    text = strings(series)
+    values = numbers(text)
+    held = text.is_not_null()
+    if not held.any():
+        raise TableError(f"{where} is the target, and every value is missing.")
+    whole = values.drop_nulls() % 1 == 0
+    numeric = values.null_count() == text.null_count()
+    if numeric and whole.all():
+        labels = values.drop_nulls().cast(int).to_numpy()
+    else:
+        labels = text.drop_nulls().to_numpy().astype(str)
+    target = Target(labels, held.to_numpy())
+    _check_classes(where, target, numeric, fewest)
+    return target
+
+
+def _check_classes(where: str, target: Target, numeric: bool, fewest: int) -> None:
+    counts = target.counts
+    if len(counts) == 1:
+        raise TableError(
+            f"{where} is the target and has one value, {quoted(next(iter(counts)))}: two classes "
+            "or more are needed."
+        )
+    if len(counts) > _MOST_CLASSES and len(counts) > len(target.labels) / 20:
+        what = "numbers, an amount rather than a class" if numeric else "values"
+        raise TableError(
+            f"{where} is the target and has {len(counts):,} different {what}: a target has few "
+            "classes."
+        )
+    rare = [label for label, count in counts.items() if count < fewest]
+    if rare:
+        raise TableError(
+            f"{where} has the class {quoted(rare[0])} in {counts[rare[0]]} rows only: leave such "
+            f"classes out or join them, at least {fewest} rows of each are needed."
+        )
+
+
+def read_weight(source: Source, name: str) -> NDArray[np.float64]:
+    """Read the weights of the rows."""
+    series = source.column(name, "weight")
+    values = numbers(series)
+    bad = values.is_null() | (values < 0).fill_null(False)
+    if bad.any():
+        first = int(bad.arg_max())
+        raise TableError(
+            f"{place(source.path, source.row_of(first), name)}: {quoted(series[first])} is no "
+            "weight; weights are numbers that are not negative."
+        )
+    if not values.sum() > 0:
+        raise TableError(f"{place(source.path, None, name)} holds no weight above zero.")
+    return values.to_numpy().astype(float)

@@ -1,0 +1,98 @@
+"""Linear against kernel: each cross-validated by its own search, then compared."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_limits
+
+from clearning import CLearningClassifierCV, KernelCLearningClassifierCV
+
+# Beyond so many training rows a kernel is tried only if asked for, and then on landmarks.
+MOST_KERNEL_ROWS = 5000
+_LANDMARKS = 1000
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The classifier chosen, what was compared, and why.
+
+    `candidates` are plain records: name, score, standard error, seconds.
+    """
+
+    classifier: Any
+    candidates: list[dict[str, Any]]
+    reason: str
+    notes: list[str]
+
+
+def search(
+    Z: Any, y: Any, weight: Any, options: Any, cv: Any, say: Callable[[str], None]
+) -> Choice:
+    """Cross-validate the candidates and choose among them.
+
+    A kernel must be better than the linear classifier by more than the standard error of its
+    score: a model that can be read is given up for a reason only.
+    """
+    common = {"cv": cv, "selection": options.selection, "n_jobs": options.jobs}
+    candidates = {"linear": CLearningClassifierCV(**common)}
+    if options.kernel or (options.kernel is None and Z.shape[0] <= MOST_KERNEL_ROWS):
+        landmarks = _LANDMARKS if Z.shape[0] > MOST_KERNEL_ROWS else None
+        candidates["kernel"] = KernelCLearningClassifierCV(n_landmarks=landmarks, **common)
+    notes: list[str] = []
+    records = [_fit(name, each, Z, y, weight, notes, say) for name, each in candidates.items()]
+    chosen, reason = _choose(records)
+    return Choice(candidates[chosen], records, reason, notes)
+
+
+def _fit(
+    name: str,
+    classifier: Any,
+    Z: Any,
+    y: Any,
+    weight: Any,
+    notes: list[str],
+    say: Callable[[str], None],
+) -> dict[str, Any]:
+    begun = time.perf_counter()
+    # Folds run side by side: threads inside BLAS would only get in each other's way.
+    with threadpool_limits(1, user_api="blas"), warnings.catch_warnings(record=True) as met:
+        warnings.simplefilter("always", ConvergenceWarning)
+        classifier.fit(Z, y, sample_weight=weight)
+    if any(issubclass(one.category, ConvergenceWarning) for one in met):
+        notes.append(f"Some fits of the {name} candidate ended before their proof was complete.")
+    results, index = classifier.cv_results_, classifier.best_index_
+    record = {
+        "name": name,
+        "log_loss": -float(results["mean_test_score"][index]),
+        "standard_error": float(results["sem_test_score"][index]),
+        "seconds": time.perf_counter() - begun,
+    }
+    say(
+        f"{name}: cross-validated log-loss {record['log_loss']:.4f} "
+        f"± {record['standard_error']:.4f} ({record['seconds']:.1f} s)"
+    )
+    return record
+
+
+def _choose(records: list[dict[str, Any]]) -> tuple[str, str]:
+    linear = records[0]
+    if len(records) == 1:
+        return "linear", "Only the linear model was tried."
+    kernel = records[1]
+    gain = linear["log_loss"] - kernel["log_loss"]
+    if np.isfinite(gain) and gain > linear["standard_error"]:
+        return "kernel", (
+            f"The kernel's cross-validated log-loss is lower by {gain:.4f}, more than the standard "
+            f"error of {linear['standard_error']:.4f}."
+        )
+    return "linear", (
+        "The kernel's cross-validated log-loss is not lower by more than a standard error "
+        f"({linear['standard_error']:.4f}), and the linear model can be read."
+    )

@@ -1,0 +1,92 @@
+"""The part of a table that is held out to test on: at random, the latest, or whole groups."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import StratifiedGroupKFold, train_test_split
+
+from clearning.tables.errors import TableError, place, quoted
+from clearning.tables.kinds import decide
+from clearning.tables.schema import Source
+from clearning.tables.values import strings
+
+Indices = NDArray[np.intp]
+
+
+def hold_out(labels: NDArray[Any], share: float, seed: int) -> tuple[Indices, Indices]:
+    """Hold out rows at random, as many of each class as its share."""
+    size = max(round(share * len(labels)), len(np.unique(labels)))
+    train, test = train_test_split(
+        np.arange(len(labels)), test_size=size, stratify=labels, random_state=seed
+    )
+    return np.sort(train), np.sort(test)
+
+
+def hold_out_latest(
+    source: Source, name: str, labels: NDArray[Any], share: float
+) -> tuple[Indices, Indices]:
+    """Hold out the rows of the latest times; equal times stay together."""
+    series = source.column(name, "time")
+    column = decide(series, source.row_of)
+    if column.kind not in ("date", "number") and "counts the rows" not in column.why:
+        raise TableError(f"{place(source.path, None, name)} holds no times: {column.why}.")
+    times = column.values(series) if column.used else series.cast(float)
+    moments = times.to_numpy()
+    if np.isnan(moments).any():
+        first = source.row_of(int(np.isnan(moments).argmax()))
+        raise TableError(f"{place(source.path, first, name)} has no time.")
+    border = np.quantile(moments, 1.0 - share, method="higher")
+    late = moments >= border
+    parts = np.flatnonzero(~late), np.flatnonzero(late)
+    _check_parts(source, name, labels, *parts)
+    return parts
+
+
+def read_groups(source: Source, name: str) -> NDArray[Any]:
+    """Number the groups of the rows; a missing group is one of its own."""
+    text = strings(source.column(name, "group")).fill_null("")
+    return text.rank("dense").to_numpy()
+
+
+def hold_out_groups(
+    source: Source,
+    name: str,
+    labels: NDArray[Any],
+    groups: NDArray[Any],
+    share: float,
+    seed: int,
+) -> tuple[Indices, Indices]:
+    """Hold out whole groups."""
+    folds = max(2, round(1.0 / share))
+    if len(np.unique(groups)) < 2 * folds:
+        raise TableError(
+            f"{place(source.path, None, name)} holds {len(np.unique(groups))} groups, and at least "
+            f"{2 * folds} are needed to hold out some and cross-validate with the others."
+        )
+    splitter = StratifiedGroupKFold(folds, shuffle=True, random_state=seed)
+    parts = next(splitter.split(labels, labels, groups))
+    _check_parts(source, name, labels, *parts)
+    return parts
+
+
+def group_folds(
+    labels: NDArray[Any], groups: NDArray[Any], n_folds: int
+) -> list[tuple[Indices, Indices]]:
+    """Folds for cross-validation that keep groups together."""
+    n_folds = max(2, min(n_folds, len(np.unique(groups))))
+    return list(StratifiedGroupKFold(n_folds).split(labels, labels, groups))
+
+
+def _check_parts(
+    source: Source, name: str, labels: NDArray[Any], train: Indices, test: Indices
+) -> None:
+    for part, role in ((train, "learn from"), (test, "test on")):
+        absent = np.setdiff1d(labels, labels[part])
+        if len(absent):
+            raise TableError(
+                f"{place(source.path, None, name)} parts the rows so that no {quoted(absent[0])} "
+                f"is left to {role}; change --test or hold out at random."
+            )

@@ -1,0 +1,113 @@
+"""Cells as numbers: decimals, dates, and what is neither."""
+
+from __future__ import annotations
+
+from typing import Any
+
+# Dates by these formats, tried in this order; each also with a time of day.
+DATE_FORMATS = (
+    "%Y-%m-%d",
+    "%Y/%m/%d",
+    "%d.%m.%Y",
+    "%d/%m/%Y",
+    "%m/%d/%Y",
+    "%d-%m-%Y",
+    "%d %b %Y",
+    "%b %d, %Y",
+)
+TIMES = ("", " %H:%M", " %H:%M:%S", " %H:%M:%S%.f", "T%H:%M", "T%H:%M:%S", "T%H:%M:%S%.f%#z")
+# How numbers are written, and what a cell must look like to be one.
+PLAIN, THOUSANDS, COMMA = "1.5", "1,000.5", "1.000,5"
+WAYS = {
+    PLAIN: "",
+    THOUSANDS: r"^[+-]?(\d+|\d{1,3}(,\d{3})+)(\.\d+)?$",
+    COMMA: r"^[+-]?(\d+|\d{1,3}(\.\d{3})+)(,\d+)?$",
+}
+_MICROSECONDS_A_DAY = 86_400_000_000
+
+
+def strings(series: Any) -> Any:
+    """A column as text without blanks around it, null where it is missing."""
+    import polars as pl
+
+    if series.dtype != pl.String:
+        series = series.cast(pl.String, strict=False)
+    stripped = series.str.strip_chars()
+    return stripped.set(stripped == "", None) if (stripped == "").any() else stripped
+
+
+def numbers(series: Any, written: str = PLAIN) -> Any:
+    """A column as finite numbers, written in one of the `WAYS`; null where there is none."""
+    import polars as pl
+
+    if series.dtype in (pl.String, pl.Categorical) or isinstance(series.dtype, pl.Enum):
+        text = strings(series)
+        if written != PLAIN:
+            text = text.set(~text.str.contains(WAYS[written]), None)
+            grouping = "," if written == THOUSANDS else "."
+            text = text.str.replace_all(grouping, "", literal=True)
+            text = text.str.replace(",", ".", literal=True)
+        series = text
+    values = series.cast(pl.Float64, strict=False)
+    return values.set(~values.is_finite(), None)
+
+
+def all_numbers(frame: Any) -> Any:
+    """Every column as `numbers` makes it, all at once; columns of other types are null throughout.
+
+    Names go by their place meanwhile: polars reads some names as patterns.
+    """
+    import polars as pl
+
+    numbered = frame.clone()
+    numbered.columns = [str(place) for place in range(frame.width)]
+    made = []
+    for name, dtype in zip(numbered.columns, frame.dtypes):
+        value = pl.col(name)
+        if dtype == pl.String:
+            value = value.str.strip_chars()
+        elif not dtype.is_numeric():
+            value = pl.lit(None)
+        value = value.cast(pl.Float64, strict=False)
+        made.append(pl.when(value.is_finite()).then(value).alias(name))
+    found = numbered.select(made)
+    found.columns = frame.columns
+    return found
+
+
+def days(series: Any, date_format: str | None) -> Any:
+    """A column of dates as days since 1970, null where there is none."""
+    import polars as pl
+
+    if series.dtype.is_temporal():
+        moments = series.cast(pl.Datetime("us"), strict=False)
+    elif date_format is None or not any(mark in date_format for mark in ("%H", "%z", "%#z")):
+        moments = strings(series).str.to_date(date_format, strict=False).cast(pl.Datetime("us"))
+    else:
+        moments = strings(series).str.to_datetime(
+            date_format, strict=False, time_unit="us", time_zone=_zone(date_format)
+        )
+    return moments.cast(pl.Int64).cast(pl.Float64) / _MICROSECONDS_A_DAY
+
+
+def _zone(date_format: str) -> str | None:
+    return "UTC" if "%#z" in date_format else None
+
+
+def date_format_of(text: Any, share: float) -> tuple[str, float] | None:
+    """The format by which the most cells are dates, and their share, if it is at least `share`."""
+    sample = text.head(200)
+    best = None
+    for date in DATE_FORMATS:
+        for time in TIMES:
+            if _parsed(sample, date + time) < share:
+                continue
+            found = _parsed(text, date + time)
+            if found >= share and (best is None or found > best[1]):
+                best = date + time, found
+    return best
+
+
+def _parsed(text: Any, date_format: str) -> float:
+    found = days(text, date_format)
+    return 1.0 - found.null_count() / len(found)

@@ -1,0 +1,293 @@
+"""`clearning fit` and the commands after it, from files to files."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import polars as pl
+import pytest
+from tables_help import passengers, two_classes, write_csv
+
+from clearning.cli import main
+from clearning.tables import load_model, read_table
+
+OUTPUTS = {"model.skops", "predictions.parquet", "report.html"}
+
+
+def run(*words):
+    return main([str(word) for word in words])
+
+
+@pytest.fixture(scope="module")
+def fitted(tmp_path_factory):
+    """A table with everything, and what `fit` made of it."""
+    folder = tmp_path_factory.mktemp("fitted")
+    passengers().write_csv(folder / "t.csv")
+    status = run("fit", folder / "t.csv", "--target", "survived", "-o", folder, "--no-kernel")
+    assert status == 0
+    return folder
+
+
+@pytest.fixture(scope="module")
+def kernel(tmp_path_factory):
+    """Two rings that only a kernel tells apart."""
+    folder = tmp_path_factory.mktemp("kernel")
+    rng = np.random.default_rng(0)
+    angle, y = rng.uniform(0, 6.28, 160), rng.integers(0, 2, 160)
+    radius = 1 + 2 * y + 0.4 * rng.normal(size=160)
+    columns = {"x": radius * np.cos(angle), "z": radius * np.sin(angle), "y": y}
+    write_csv(folder / "t.csv", columns)
+    assert run("fit", folder / "t.csv", "--target", "y", "-o", folder) == 0
+    return folder
+
+
+def test_fit_writes_three_files_and_nothing_else(fitted):
+    assert {path.name for path in fitted.iterdir()} >= OUTPUTS
+    assert not list(fitted.glob("*.part"))
+    model = load_model(fitted / "model.skops")
+    assert [column.name for column in model.columns if column.used] == [
+        "age",
+        "sex",
+        "port",
+        "fare",
+        "booked",
+        "note",
+    ]
+    assert model.classes.tolist() == ["no", "yes"]
+
+
+def test_predictions_are_those_of_the_test_rows(fitted):
+    told = pl.read_parquet(fitted / "predictions.parquet")
+    assert len(told) == 100
+    table = read_table(fitted / "t.csv")
+    rows = told["row"].to_numpy() - 2
+    assert told["actual"].to_list() == table["survived"][rows].to_list()
+    model = load_model(fitted / "model.skops")
+    again = model.predict_proba(table[rows])
+    np.testing.assert_array_equal(told["probability of yes"].to_numpy(), again[:, 1])
+    assert (told["predicted"] == told["actual"]).mean() > 0.65
+
+
+def test_predict_takes_gaps_unseen_categories_and_columns_in_any_order(fitted, tmp_path, capsys):
+    new = passengers(50, seed=9).drop("survived", "ship", "name", "passenger_id")
+    new = new.with_columns(port=pl.lit("Atlantis")).select(*reversed(new.columns))
+    new = new.with_columns(age=pl.when(pl.int_range(pl.len()) < 3).then(None).otherwise("age"))
+    new.write_csv(tmp_path / "new.csv")
+    assert (
+        run("predict", fitted / "model.skops", tmp_path / "new.csv", "-o", tmp_path / "o.tsv") == 0
+    )
+    told = pl.read_csv(tmp_path / "o.tsv", separator="\t")
+    assert told.columns == ["row", "predicted", "probability of no", "probability of yes"]
+    assert told["row"].to_list() == list(range(2, 52))
+    assert (told["probability of no"] + told["probability of yes"] - 1).abs().max() < 1e-12
+    assert "50 rows: " in capsys.readouterr().out
+
+
+def test_explanations_add_up(fitted, kernel, tmp_path):
+    for folder in (fitted, kernel):
+        out = tmp_path / "e.parquet"
+        assert run("explain", folder / "model.skops", folder / "t.csv", "-o", out) == 0
+        told = pl.read_parquet(out)
+        sums = told.group_by("row", "class").agg(
+            pl.col("contribution").sum(), pl.col("score").first(), pl.col("probability").first()
+        )
+        assert (sums["contribution"] - sums["score"]).abs().max() < 1e-9
+        assert len(sums) == len(read_table(folder / "t.csv"))
+        first = told.filter(pl.col("row") == 2)["column"].to_list()
+        assert first[0] == "(average row)"
+        assert first[-1] == "(columns together)"
+
+
+def test_explain_shows_the_first_rows(fitted, capsys):
+    assert run("explain", fitted / "model.skops", fitted / "t.csv") == 0
+    shown = capsys.readouterr().out
+    assert shown.count("yes with probability") == 5
+    assert "sex" in shown
+    assert "395 more rows" in shown
+
+
+def test_a_kernel_is_chosen_where_only_a_kernel_works(kernel):
+    model = load_model(kernel / "model.skops")
+    assert type(model.classifier).__name__ == "KernelCLearningClassifierCV"
+    assert model.record["influence"].keys() == {"x", "z"}
+    assert [one["name"] for one in model.record["candidates"]] == ["linear", "kernel"]
+
+
+def test_report_is_made_again_and_on_new_rows(fitted, tmp_path, capsys):
+    page = tmp_path / "again.html"
+    assert run("report", fitted / "model.skops", "-o", page) == 0
+    assert page.read_text() == (fitted / "report.html").read_text()
+    passengers(80, seed=5).write_csv(tmp_path / "new.csv")
+    assert run("report", fitted / "model.skops", tmp_path / "new.csv", "-o", page) == 0
+    assert "of 80 rows wrong" in capsys.readouterr().out
+    assert "of <bdi>new.csv</bdi>" in page.read_text()
+    passengers(80, seed=5).with_columns(survived=pl.lit("perhaps")).write_csv(tmp_path / "bad.csv")
+    assert run("report", fitted / "model.skops", tmp_path / "bad.csv", "-o", page) == 1
+    assert "row 2, column 'survived': 'perhaps' is no class" in capsys.readouterr().err
+
+
+def test_json_is_for_machines(tmp_path, capsys):
+    path = write_csv(tmp_path / "t.csv", two_classes())
+    words = ("fit", path, "--target", "y", "-o", tmp_path, "--json", "--no-kernel")
+    assert run(*words) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["classes"] == ["a", "b"]
+    assert told["test"]["rows"] == 15
+    assert told["dual_gap"] <= 1e-6 * told["objective"] * 2
+    assert run("predict", tmp_path / "model.skops", path, "-o", tmp_path / "o.csv", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["rows"] == 60
+    assert run("explain", tmp_path / "model.skops", path, "--json") == 0
+    assert len(json.loads(capsys.readouterr().out)["rows"]) == 60 * 4
+
+
+def test_held_out_by_time_and_by_group(tmp_path):
+    columns = two_classes(120)
+    columns["day"] = [f"2024-{1 + i // 28:02d}-{1 + i % 28:02d}" for i in range(120)]
+    columns["house"] = [f"h{i // 4}" for i in range(120)]
+    path = write_csv(tmp_path / "t.csv", columns)
+    assert run("fit", path, "--target", "y", "-o", tmp_path, "--no-kernel", "--time", "day") == 0
+    assert load_model(tmp_path / "model.skops").record["test"]["row"].tolist() == list(
+        range(92, 122)
+    )
+    assert run("fit", path, "--target", "y", "-o", tmp_path, "--no-kernel", "--group", "house") == 0
+    model = load_model(tmp_path / "model.skops")
+    held = {columns["house"][row - 2] for row in model.record["test"]["row"].tolist()}
+    assert len(model.record["test"]["row"]) == 4 * len(held)
+    assert "house" not in [column.name for column in model.columns]
+
+
+def test_weights_count(tmp_path):
+    columns = two_classes(80)
+    columns["w"] = [0.0 if label == "a" and i % 2 else 1.0 for i, label in enumerate(columns["y"])]
+    path = write_csv(tmp_path / "t.csv", columns)
+    coefs = []
+    for options in ((), ("--weight", "w")):
+        assert run("fit", path, "--target", "y", "-o", tmp_path, "--no-kernel", *options) == 0
+        coefs.append(load_model(tmp_path / "model.skops").classifier.intercept_[0])
+    assert coefs[1] > coefs[0]
+
+
+def test_kinds_can_be_overruled(tmp_path):
+    path = write_csv(tmp_path / "t.csv", {**two_classes(), "code": [1, 2, 3] * 20})
+    words = ("fit", path, "--target", "y", "-o", tmp_path, "--no-kernel")
+    assert run(*words, "--as", "code=category", "--as", "z=ignore") == 0
+    model = load_model(tmp_path / "model.skops")
+    assert {c.name: c.kind for c in model.columns} == {
+        "x": "number",
+        "z": "ignore",
+        "code": "category",
+    }
+    assert "--as code=category --as z=ignore" in model.record["command"]
+
+
+def test_a_leak_is_pointed_out(tmp_path, capsys):
+    columns = two_classes()
+    columns["outcome_code"] = [1 if label == "b" else 0 for label in columns["y"]]
+    path = write_csv(tmp_path / "t.csv", columns)
+    assert run("fit", path, "--target", "y", "-o", tmp_path, "--no-kernel") == 0
+    assert "outcome_code" in load_model(tmp_path / "model.skops").record["problems"][0]
+    assert "gives the answer away" in (tmp_path / "report.html").read_text()
+
+
+def failed(capsys, *words):
+    """Run a command that fails, and return its one sentence."""
+    assert run(*words) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("clearning: ")
+    assert error.count("\n") == 1
+    return error
+
+
+def test_failures_are_one_sentence(tmp_path, fitted, capsys):
+    path = write_csv(tmp_path / "t.csv", two_classes())
+    out = ("-o", tmp_path / "out")
+    assert "did you mean 'y'" in failed(capsys, "fit", path, "--target", "Y", *out)
+    assert "share between 0 and 1" in failed(capsys, "fit", path, "--target", "y", "--test", "3")
+    assert "two roles" in failed(capsys, "fit", path, "--target", "y", "--weight", "y")
+    assert "cannot both" in failed(
+        capsys, "fit", path, "--target", "y", "--time", "x", "--group", "z"
+    )
+    assert "lacks the columns" in failed(
+        capsys, "predict", fitted / "model.skops", path, "-o", tmp_path / "o.csv"
+    )
+    assert "no ending" in failed(
+        capsys, "predict", fitted / "model.skops", path, "-o", tmp_path / "o.docx"
+    )
+    (tmp_path / "bad.skops").write_bytes(b"PK nothing")
+    for command in ("predict", "explain"):
+        assert "is no skops file" in failed(
+            capsys, command, tmp_path / "bad.skops", path, "-o", tmp_path / "o.csv"
+        )
+    assert not (tmp_path / "o.csv").exists()
+
+
+def test_more_than_two_classes_are_the_estimators_affair(tmp_path, capsys):
+    columns = {**two_classes(90), "y": ["a", "b", "c"] * 30}
+    path = write_csv(tmp_path / "t.csv", columns)
+    if run("fit", path, "--target", "y", "-o", tmp_path / "out", "--no-kernel") == 0:
+        assert len(load_model(tmp_path / "out" / "model.skops").classes) == 3
+    else:
+        assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_wrong_use_ends_with_two(capsys):
+    for words in (
+        ("fit", "t.csv"),
+        ("fit", "t.csv", "--target", "y", "--as", "x=colour"),
+        ("fly",),
+    ):
+        with pytest.raises(SystemExit) as ended:
+            run(*words)
+        assert ended.value.code == 2
+
+
+def test_a_model_of_another_version_is_told(fitted, tmp_path, capsys, monkeypatch):
+    from clearning.tables import model as module
+
+    table = passengers(30)
+    table.write_csv(tmp_path / "t.csv")
+    monkeypatch.setattr(module, "__version__", "9.9.9")
+    words = (fitted / "model.skops", tmp_path / "t.csv", "-o", tmp_path / "o.csv")
+    assert run("predict", *words) == 0
+    error = capsys.readouterr().err
+    assert "made by clearning" in error
+    assert "read by 9.9.9" in error
+    monkeypatch.setattr(module, "FORMAT", 0)
+    assert "newer clearning" in failed(capsys, "predict", *words)
+
+
+def test_help_is_light():
+    code = (
+        "import sys\nfrom clearning.cli import main\n"
+        "try:\n    main(['--help'])\nexcept SystemExit:\n    pass\n"
+        "heavy = {'numpy', 'scipy', 'sklearn', 'polars', 'pyarrow', 'matplotlib', 'skops'}\n"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+    for command in ("fit", "predict", "explain", "report", "export", "demo", "reproduce"):
+        assert command in done.stdout
+
+
+def test_python_runs_the_package():
+    done = subprocess.run(
+        [sys.executable, "-m", "clearning", "--version"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith("0.")
+
+
+@pytest.mark.parametrize("moment", [0.3, 1.2, 2.0])
+def test_killed_in_the_middle_it_leaves_nothing_half_written(tmp_path, moment):
+    path = write_csv(tmp_path / "t.csv", two_classes(3000))
+    out = tmp_path / "out"
+    command = [sys.executable, "-m", "clearning", "fit", str(path), "--target", "y", "-o", str(out)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    time.sleep(moment)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    left = set(os.listdir(out)) if out.exists() else set()
+    assert not left & OUTPUTS or left >= OUTPUTS

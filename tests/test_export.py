@@ -1,0 +1,254 @@
+"""Exported models answer as they do here: ONNX in double and single, skops round trips."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer
+from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+from tables_help import passengers
+
+import clearning
+from clearning import (
+    CalibratedMarginClassifier,
+    CLearningClassifier,
+    CLearningClassifierCV,
+    KernelCLearningClassifier,
+    KernelCLearningClassifierCV,
+    WeightedMarginClassifier,
+    clearning_path,
+    temperature_path,
+)
+from clearning import losses as losses_module
+from clearning.export import TRUSTED_TYPES, to_onnx
+from clearning.losses import Loss
+from clearning.tables import FitOptions, fit_table, load_model, save_model
+
+onnxruntime = pytest.importorskip("onnxruntime", reason="graphs are run by onnxruntime")
+skops_io = pytest.importorskip("skops.io", reason="models are stored by skops")
+
+RAW, Y = load_breast_cancer(return_X_y=True)
+X = StandardScaler().fit_transform(RAW)
+LABELS = np.array(["benign", "malignant"])[1 - Y]
+MANY = 100_000
+
+
+def many_rows(samples):
+    rng = np.random.default_rng(0)
+    rows = samples[rng.integers(0, len(samples), MANY)]
+    return rows + 0.1 * samples.std(axis=0) * rng.normal(size=rows.shape)
+
+
+def run(graph, rows):
+    session = onnxruntime.InferenceSession(graph.SerializeToString())
+    return session.run(None, {session.get_inputs()[0].name: rows})
+
+
+def scores_of(model, rows):
+    return model.decision_function(rows) if hasattr(model, "decision_function") else None
+
+
+def kernel(**options):
+    return KernelCLearningClassifier(**{"alpha": 0.02, **options})
+
+
+LINEAR = {
+    "linear": (CLearningClassifier(), X),
+    "raw features": (CLearningClassifier(standardize=True), RAW),
+    "cold": (CLearningClassifier(rho=0.05), X),
+    "logistic": (CLearningClassifier(loss="logistic"), X),
+    "cross-validated": (CLearningClassifierCV(alphas=5), X),
+    "calibrated search": (CLearningClassifierCV(alphas=5, loss="hinge", calibrate=True), X),
+    "linear kernel": (kernel(kernel="linear"), X),
+    "pipeline": (make_pipeline(StandardScaler(), CLearningClassifier()), RAW),
+    "coherence": (CalibratedMarginClassifier(CLearningClassifier()), X),
+    "platt": (CalibratedMarginClassifier(CLearningClassifier(), method="platt"), X),
+    "sollich": (CalibratedMarginClassifier(CLearningClassifier(), method="sollich"), X),
+    "calibrated pipeline": (
+        CalibratedMarginClassifier(make_pipeline(StandardScaler(), LinearSVC())),
+        RAW,
+    ),
+}
+KERNEL = {
+    "rbf": (kernel(), X),
+    "rbf far apart": (kernel(gamma=5.0), X[:, :3]),
+    "polynomial": (kernel(kernel="polynomial", gamma=0.01, coef0=1.0), X),
+    "landmarks": (KernelCLearningClassifierCV(alphas=5, n_landmarks=40), X),
+    "ensemble": (CalibratedMarginClassifier(kernel(), ensemble=True, cv=2), X),
+}
+
+
+@pytest.mark.parametrize("name", [*LINEAR, *KERNEL])
+def test_onnx_answers_as_the_model(name):
+    model, samples = {**LINEAR, **KERNEL}[name]
+    model.fit(samples, LABELS)
+    rows = many_rows(samples)
+    label, probabilities = run(to_onnx(model), rows)
+    assert np.abs(probabilities - model.predict_proba(rows)).max() <= 1e-12
+    assert (label == model.predict(rows)).all()
+
+    single = rows.astype(np.float32)
+    label, probabilities = run(to_onnx(model, double=False), single)
+    rows = single.astype(float)
+    bound = 1e-6 if name in LINEAR else 1e-5
+    assert probabilities.dtype == np.float32
+    assert np.abs(probabilities - model.predict_proba(rows)).max() <= bound
+    changed = label != model.predict(rows)
+    scores = scores_of(model, rows)
+    if scores is None:
+        scores = np.diff(model.predict_proba(rows))[:, 0]
+    assert not (changed & (np.abs(scores) > 1e-4)).any()
+
+
+def test_scores_where_there_are_no_probabilities():
+    model = CLearningClassifier(loss="hinge").fit(X, Y)
+    graph = to_onnx(model)
+    assert [output.name for output in graph.graph.output] == ["label", "scores"]
+    label, scores = run(graph, X)
+    np.testing.assert_allclose(scores[:, 0], model.decision_function(X), atol=1e-12)
+    assert label.dtype == np.int64
+
+
+def test_a_frozen_estimator_and_one_without_support_vectors():
+    inner = CLearningClassifier().fit(X, Y)
+    model = CalibratedMarginClassifier(FrozenEstimator(inner)).fit(X, Y)
+    np.testing.assert_allclose(run(to_onnx(model), X)[1], model.predict_proba(X), atol=1e-12)
+    empty = kernel(alpha=1e3).fit(X, Y)
+    assert empty.dual_coef_.shape[1] == 0
+    np.testing.assert_allclose(run(to_onnx(empty), X)[1], empty.predict_proba(X), atol=1e-12)
+
+
+class ManyClasses(CLearningClassifier):
+    """A fitted classifier of three classes, as the estimators' attributes will have them."""
+
+    def __init__(self, rho=1.0, u=1.0):
+        super().__init__(rho=rho, u=u)
+
+    def fitted(self):
+        rng = np.random.default_rng(3)
+        self.coef_, self.intercept_ = rng.normal(size=(3, 4)), rng.normal(size=3)
+        self.classes_, self.n_features_in_ = np.array(["a", "b", "c"]), 4
+        self.loss_ = losses_module.CLoss(rho=self.rho, u=self.u)
+        return self
+
+
+@pytest.mark.parametrize(("rho", "u"), [(1.0, 1.0), (0.3, 0.5), (1.0, 1e-9), (0.01, 1.0)])
+def test_many_classes_by_their_shape(rho, u):
+    from mpmath import exp, mp, mpf
+    from skl2onnx import update_registered_converter
+
+    from clearning._onnx import converters
+
+    update_registered_converter(
+        ManyClasses,
+        "ManyClasses",
+        converters._shapes,
+        converters._write,
+        options=converters._OPTIONS,
+    )
+    model, rows = ManyClasses(rho, u).fitted(), np.random.default_rng(4).normal(size=(40, 4))
+    label, probabilities = run(to_onnx(model), rows)
+    scores = rows @ model.coef_.T + model.intercept_
+    assert (label == model.classes_[scores.argmax(axis=1)]).all()
+    with mp.workdps(60):
+        for row, found in zip(scores, probabilities):
+            a = [exp(mpf(float(g)) / rho) for g in row]
+            weight = [x * (x + exp(mpf(u) / rho) * (sum(a) - x)) for x in a]
+            expected = [float(w / sum(weight)) for w in weight]
+            np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def test_what_cannot_be_exported_is_told():
+    model = KernelCLearningClassifier(kernel=lambda a, b: float(a @ b)).fit(X[:60], Y[:60])
+    with pytest.raises(ValueError, match="cannot be written as ONNX"):
+        to_onnx(model)
+
+
+@pytest.fixture(scope="module")
+def table_model():
+    frame = passengers().drop("note")
+    return fit_table(frame, FitOptions("survived", kernel=False)), frame
+
+
+def feed(session, prepared, dtype):
+    def column(name):
+        series = prepared[name]
+        values = series.to_numpy()
+        return (values.astype(dtype) if series.dtype.is_float() else values.astype(object))[:, None]
+
+    return {one.name: column(one.name) for one in session.get_inputs()}
+
+
+@pytest.mark.parametrize(("dtype", "bound"), [(np.float64, 1e-12), (np.float32, 1e-6)])
+def test_a_whole_table_as_onnx(table_model, dtype, bound):
+    model, frame = table_model
+    prepared = model.prepared(frame)
+    graph = to_onnx(model, double=dtype == np.float64)
+    session = onnxruntime.InferenceSession(graph.SerializeToString())
+    label, probabilities = session.run(None, feed(session, prepared, dtype))
+    assert np.abs(probabilities - model.predict_proba(frame)).max() <= bound
+    assert (label == model.predict(frame)).all()
+
+
+def test_free_text_is_no_onnx():
+    model = fit_table(passengers(), FitOptions("survived", kernel=False))
+    with pytest.raises(ValueError, match="'note' is free text"):
+        to_onnx(model)
+
+
+def test_skops_round_trip_of_every_estimator():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        models = [model.fit(samples, Y) for model, samples in {**LINEAR, **KERNEL}.values()]
+        models.append(WeightedMarginClassifier(CLearningClassifier()).fit(X, Y))
+        models.append(CLearningClassifier(loss="squared_hinge").fit(X, Y))
+    samples = [data for _, data in {**LINEAR, **KERNEL}.values()] + [X, X]
+    for model, data in zip(models, samples):
+        again = skops_io.loads(skops_io.dumps(model), trusted=TRUSTED_TYPES)
+        assert repr(again) == repr(model)
+        np.testing.assert_array_equal(again.predict(data), model.predict(data))
+        if hasattr(model, "predict_proba"):
+            np.testing.assert_array_equal(again.predict_proba(data), model.predict_proba(data))
+    for path in (clearning_path(X, Y), temperature_path(X, Y, alpha=0.1, rhos=3)):
+        again = skops_io.loads(skops_io.dumps(path), trusted=TRUSTED_TYPES)
+        np.testing.assert_array_equal(again.decision_function(X), path.decision_function(X))
+
+
+def test_every_class_that_can_be_stored_is_trusted():
+    stored = [
+        getattr(clearning, name)
+        for name in clearning.__all__
+        if isinstance(getattr(clearning, name), type)
+    ]
+    stored += [
+        loss
+        for loss in vars(losses_module).values()
+        if isinstance(loss, type) and issubclass(loss, Loss) and loss is not Loss
+    ]
+    assert {f"{one.__module__}.{one.__qualname__}" for one in stored} <= set(TRUSTED_TYPES)
+
+
+def test_a_table_model_round_trip(table_model, tmp_path):
+    model, frame = table_model
+    save_model(model, tmp_path / "m.skops")
+    again = load_model(tmp_path / "m.skops")
+    assert again.columns == model.columns
+    assert again.record["problems"] == model.record["problems"]
+    np.testing.assert_array_equal(again.predict_proba(frame), model.predict_proba(frame))
+    np.testing.assert_array_equal(
+        again.predict_proba(frame.to_pandas()), model.predict_proba(frame)
+    )
+
+
+class Foreign:
+    """A class nobody trusts."""
+
+
+def test_a_file_with_foreign_types_is_not_loaded(tmp_path):
+    path = tmp_path / "m.skops"
+    path.write_bytes(skops_io.dumps({"model": Foreign()}))
+    with pytest.raises(ValueError, match="not trusted and was not loaded"):
+        load_model(path)
