@@ -31,12 +31,27 @@ _HOME = {
 }
 __all__ = ["__version__", *sorted(_HOME)]
 
+# Submodules too, so that `clearning.display` works after `import clearning`.
+_SUBMODULES = (
+    "calibration",
+    "datasets",
+    "display",
+    "export",
+    "kernels",
+    "losses",
+    "metrics",
+    "report",
+    "tables",
+)
+
 
 def __getattr__(name: str) -> Any:
+    if name in _SUBMODULES:
+        return import_module(f"{__name__}.{name}")
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted([*__all__, *_SUBMODULES])

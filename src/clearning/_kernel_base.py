@@ -17,6 +17,7 @@ from clearning._expansion import Expansion
 from clearning._margin import MarginClassifierMixin
 from clearning._problem import Penalty, Problem, Target, check_offset, check_target
 from clearning._sklearn import Interval, StrOptions
+from clearning._summary import Summary, kernel_summary
 from clearning.kernels import GAMMA_RULES, KERNELS, Kernel, kernel_width
 from clearning.path import RegularizationPath
 
@@ -200,6 +201,18 @@ class BaseKernelClassifier(MarginClassifierMixin, BaseEstimator):
             scores = self.kernel_.score(X, support_vectors, coef)
         scores = scores + self.intercept_[0]
         return scores if offset is None else scores + check_offset(X, offset)
+
+    def summary(self) -> Summary:
+        """Return the support vectors, the weightiest first.
+
+        Returns
+        -------
+        Summary
+            A table that prints itself, with ``columns`` and ``to_frame()``: training sample,
+            coefficient and, where there is a path, the penalty at which the sample entered it.
+        """
+        check_is_fitted(self)
+        return kernel_summary(self)
 
     def _full_coef(self) -> NDArray[np.float64]:
         """Return one coefficient per training sample, zeros included."""

@@ -10,10 +10,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from clearning._designs import Features
+from clearning._designs import Features, column_scales
 from clearning._door import check_labels, check_matrix
 from clearning._margin import COMMON_CONSTRAINTS, MarginClassifierMixin
 from clearning._problem import Problem, check_offset, check_penalty, check_target
+from clearning._summary import Summary, linear_summary
 from clearning.path import RegularizationPath
 
 LINEAR_CONSTRAINTS: dict[str, list[Any]] = {
@@ -72,13 +73,25 @@ class BaseLinearClassifier(MarginClassifierMixin, BaseEstimator):
         target = check_target(
             X, y, sample_weight=sample_weight, class_weight=self.class_weight, offset=offset
         )
-        return Problem(
-            Features(X, self.standardize),
-            target,
-            check_penalty(self.penalty_factor, self.bounds, X.shape[1]),
-            self.fit_intercept,
-            getattr(self, "feature_names_in_", None),
-        )
+        design = Features(X, self.standardize)
+        penalty = check_penalty(self.penalty_factor, self.bounds, X.shape[1])
+        with np.errstate(over="ignore", invalid="ignore"):
+            self.feature_scales_ = column_scales(design.columns, target.shares)
+        names = getattr(self, "feature_names_in_", None)
+        return Problem(design, target, penalty, self.fit_intercept, names)
+
+    def summary(self) -> Summary:
+        """Return the features that are kept, the weightiest first.
+
+        Returns
+        -------
+        Summary
+            A table that prints itself, with ``columns`` and ``to_frame()``: feature, coefficient,
+            standardised coefficient (times the feature's standard deviation) and, where there is a
+            path, the penalty at which the feature entered it.
+        """
+        check_is_fitted(self)
+        return linear_summary(self)
 
     def _take(self, path: RegularizationPath, index: int) -> None:
         """Set the fitted attributes from one point of a path."""

@@ -133,6 +133,20 @@ class MarginClassifierMixin(ClassifierMixin):
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X, offset=offset))
 
+    def plot(self) -> Any:
+        """Draw the fitted model.
+
+        Returns
+        -------
+        matplotlib Figure
+            The cross-validation curve and the path where the penalty was searched for; else the
+            coefficients.
+        """
+        # Not at the top: only who draws needs matplotlib.
+        from clearning.display.model import plot_model
+
+        return plot_model(self)
+
     def _settings(self) -> Settings:
         return check_settings(self.tol, self.max_iter)
 

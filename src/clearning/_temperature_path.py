@@ -35,6 +35,13 @@ class HingeLimit:
         Whether the gap is at most `tol` times the null model's objective.
     """
 
+    def __repr__(self) -> str:
+        return (
+            f"HingeLimit({self.n_nonzero} of {len(self.coef)} coefficients, "
+            f"objective={self.objective:.6g}, dual_gap={self.dual_gap:.2g}, "
+            f"error={self.error:.4g}, converged={self.converged})"
+        )
+
     coef: Array
     intercept: float
     objective: float
@@ -85,6 +92,13 @@ class TemperaturePath:
     feature_names : tuple of str or None
         Column names of the training frame, if it had any.
     """
+
+    def __repr__(self) -> str:
+        return (
+            f"TemperaturePath({len(self.rhos)} temperatures from {self.rhos[0]:.4g} to "
+            f"{self.rhos[-1]:.4g}, {self.coefs.shape[1]} coefficients, alpha={self.alpha:.4g}, "
+            f"l1_ratio={self.l1_ratio:g}, u={self.u:g})"
+        )
 
     rhos: Array
     coefs: Array

@@ -33,6 +33,7 @@ from clearning._problem import (
     check_start,
 )
 from clearning._sklearn import get_feature_names
+from clearning._summary import Summary, make_frame
 from clearning.losses import Loss, make_loss
 
 __all__ = ["RegularizationPath", "clearning_path", "kernel_clearning_path"]
@@ -84,6 +85,55 @@ class RegularizationPath:
     l1_ratio: float
     classes: np.ndarray
     feature_names: tuple[str, ...] | None = None
+
+    def __repr__(self) -> str:
+        return (
+            f"RegularizationPath({len(self.alphas)} penalties from {self.alphas[0]:.4g} to "
+            f"{self.alphas[-1]:.4g}, {self.sparse_coefs.shape[1]} coefficients, at most "
+            f"{self.n_nonzero.max()} non-zero, {self.loss!r}, l1_ratio={self.l1_ratio:g})"
+        )
+
+    def _repr_html_(self) -> str:
+        return self._table()._repr_html_()
+
+    def _table(self) -> Summary:
+        """The path as a table, a row for each penalty."""
+        return Summary(
+            repr(self),
+            {
+                "alpha": self.alphas.tolist(),
+                "non-zero": self.n_nonzero.tolist(),
+                "objective": self.objectives.tolist(),
+                "dual gap": self.dual_gaps.tolist(),
+                "iterations": self.n_iters.tolist(),
+                "converged": self.converged.tolist(),
+            },
+        )
+
+    def to_frame(self) -> Any:
+        """Return the path as a pandas DataFrame, a row for each penalty.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Penalties, what was reached at each, intercepts, and a column for each coefficient that
+            is ever non-zero, by its feature's name or number.
+        """
+        coefs = self.coefs.reshape(len(self.alphas), -1)
+        names = self.feature_names if self.feature_names is not None else range(coefs.shape[1])
+        labels = list(names) if len(names) == coefs.shape[1] else list(range(coefs.shape[1]))
+        told = {
+            "alpha": self.alphas,
+            "n_nonzero": self.n_nonzero,
+            "objective": self.objectives,
+            "dual_gap": self.dual_gaps,
+            "n_iter": self.n_iters,
+            "converged": self.converged,
+        }
+        for k, column in enumerate(self.intercepts.reshape(len(self.alphas), -1).T):
+            told["intercept" if k == 0 else f"intercept {k}"] = column
+        ever = np.flatnonzero(coefs.any(axis=0))
+        return make_frame({**told, **{f"coef {labels[j]}": coefs[:, j] for j in ever}})
 
     @cached_property
     def coefs(self) -> np.ndarray:

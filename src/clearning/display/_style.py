@@ -9,6 +9,7 @@ import numpy as np
 # Okabe and Ito's palette, without its yellow, which is too pale for lines on white.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 GREY = "#8a8a8a"
+PALE = "#c4c4c4"
 
 
 def new_axes(caller: str, rows: int, columns: int, size: tuple[float, float]) -> np.ndarray:
@@ -22,6 +23,19 @@ def new_axes(caller: str, rows: int, columns: int, size: tuple[float, float]) ->
 
     _, axes = plt.subplots(rows, columns, figsize=size, squeeze=False, layout="constrained")
     return axes.ravel()
+
+
+def distinct_colours(count: int) -> list[Any]:
+    """`count` colours, none of them twice: the palette, then hues between its own."""
+    if count <= len(COLOURS):
+        return list(COLOURS[:count])
+    from matplotlib.colors import hsv_to_rgb
+
+    # A golden turn between hues, and three depths, keep neighbours apart.
+    more = count - len(COLOURS)
+    hues = (0.11 + 0.61803398875 * np.arange(more)) % 1.0
+    depths = np.array([0.75, 0.55, 0.4])[np.arange(more) % 3]
+    return [*COLOURS, *hsv_to_rgb(np.column_stack([hues, np.full(more, 0.8), depths]))]
 
 
 def tidy(ax: Any) -> None:

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from sklearn.isotonic import isotonic_regression
 from sklearn.utils.validation import check_is_fitted
 
-from clearning.display._style import COLOURS, GREY, new_axes, tidy
+from clearning._curve import combination_rows, marked_penalties
+from clearning.display._style import COLOURS, GREY, PALE, distinct_colours, new_axes, tidy
 
 __all__ = ["CVDisplay", "PathDisplay"]
 
@@ -21,7 +22,8 @@ class PathDisplay:
     """Coefficients along a regularisation path, as R's ``plot(fit)`` draws them.
 
     The number of non-zero coefficients is at the top, and the names of the features with the
-    largest coefficients are at the end of their lines.
+    largest coefficients, at the end or at a penalty that is marked, are at the end of their lines.
+    Each of them has a colour of its own; the others are grey.
 
     Parameters
     ----------
@@ -99,16 +101,21 @@ class PathDisplay:
         Returns
         -------
         PathDisplay
-            With a dotted line at the chosen penalty where it is drawn over the penalties.
+            With the features named that are kept at the chosen penalty, and a dotted line there
+            where it is drawn over the penalties.
         """
         check_is_fitted(estimator, "path_")
-        display = cls(estimator.path_, feature_names=feature_names).plot(**plot_options)
-        if plot_options.get("x", "alpha") == "alpha":
-            display.ax_.axvline(estimator.alpha_, color=GREY, linestyle=":")
-        return display
+        options = {"at": estimator.alpha_, **plot_options}
+        return cls(estimator.path_, feature_names=feature_names).plot(**options)
 
     def plot(
-        self, *, x: str = "alpha", n_labels: int = 10, ax: Any = None, **line_kw: Any
+        self,
+        *,
+        x: str = "alpha",
+        n_labels: int = 10,
+        at: float | None = None,
+        ax: Any = None,
+        **line_kw: Any,
     ) -> PathDisplay:
         """Draw the path.
 
@@ -117,7 +124,10 @@ class PathDisplay:
         x : {"alpha", "norm"}, default="alpha"
             What runs to the right: the penalty, falling, or the ℓ₁ norm of the coefficients.
         n_labels : int, default=10
-            How many features are named at most, those with the largest coefficients at the end.
+            How many features are named at most, those with the largest coefficients.
+        at : float, default=None
+            The penalty at which coefficients are compared, with a dotted line; by default the
+            last.
         ax : matplotlib Axes, default=None
             Where to draw; a new figure by default.
         **line_kw
@@ -135,23 +145,29 @@ class PathDisplay:
         coefs = self.path.coefs
         along = self.path.alphas if x == "alpha" else np.abs(coefs).sum(axis=1)
         self.lines_ = []
-        shown = np.flatnonzero(coefs.any(axis=0))
-        for rank, j in enumerate(shown):
-            style = {"color": COLOURS[rank % len(COLOURS)], "linewidth": 1.3, **line_kw}
-            self.lines_ += self.ax_.plot(along, coefs[:, j], **style)
+        largest = self._largest(coefs, at)[:n_labels]
+        colours = dict(zip(largest.tolist(), distinct_colours(len(largest))))
+        for j in np.flatnonzero(coefs.any(axis=0)).tolist():
+            style = {"color": colours.get(j, PALE), "linewidth": 1.3, "zorder": 2 + (j in colours)}
+            self.lines_ += self.ax_.plot(along, coefs[:, j], **{**style, **line_kw})
+        if at is not None and x == "alpha":
+            self.ax_.axvline(at, color=GREY, linestyle=":")
         if x == "alpha":
             _falling_log_axis(self.ax_)
         self.ax_.set(xlabel="alpha" if x == "alpha" else "ℓ₁ norm", ylabel="coefficient")
         self.ax_.axhline(0.0, color=GREY, linewidth=0.8, zorder=0)
         tidy(self.ax_)
         _count_axis(self.ax_, along, self.path.n_nonzero)
-        ending = np.flatnonzero(coefs[-1])
-        largest = ending[np.argsort(-np.abs(coefs[-1, ending]), kind="stable")][:n_labels]
-        colours = dict(zip(shown.tolist(), (line.get_color() for line in self.lines_)))
         self.labels_ = _name_ends(
-            self.ax_, along[-1], [(coefs[-1, j], names[j], colours[int(j)]) for j in largest]
+            self.ax_, along[-1], [(coefs[-1, j], names[j], colours[j]) for j in largest.tolist()]
         )
         return self
+
+    def _largest(self, coefs: NDArray[Any], at: float | None) -> NDArray[np.intp]:
+        """Features that are not zero at a penalty, the largest coefficients first."""
+        row = coefs[-1] if at is None else self.path.coef_at(at)[0]
+        kept = np.flatnonzero(row)
+        return kept[np.argsort(-np.abs(row[kept]), kind="stable")]
 
     def _names(self) -> list[str]:
         n_features = self.path.coefs.shape[1]
@@ -268,7 +284,7 @@ class CVDisplay:
         alphas, mean = self.cv_results["param_alpha"], self.cv_results["mean_test_score"]
         sem = self.cv_results["sem_test_score"]
         name, turned = _as_loss(self.scoring, mean)
-        chosen, *others = self._combinations()
+        chosen, *others = combination_rows(self.cv_results, self.best_index)
         self.lines_ = []
         for rows in others:
             self.lines_ += self.ax_.plot(alphas[rows], turned[rows], color=GREY, alpha=0.4, lw=1.0)
@@ -276,8 +292,10 @@ class CVDisplay:
         self.errorbar_ = self.ax_.errorbar(
             alphas[chosen], turned[chosen], yerr=sem[chosen], **{**style, **errorbar_kw}
         )
-        for alpha in self._marks(chosen):
+        best, one_se = marked_penalties(self.cv_results, chosen)
+        for alpha, words, side in ((best, "best", "left"), (one_se, "one s.e.", "right")):
             self.ax_.axvline(alpha, color=GREY, linestyle=":")
+            self._name_line(alpha, words, side)
         _falling_log_axis(self.ax_)
         self.ax_.set(xlabel="alpha", ylabel=name)
         tidy(self.ax_)
@@ -285,22 +303,20 @@ class CVDisplay:
             _count_axis(self.ax_, alphas[chosen], self.n_nonzero)
         return self
 
-    def _combinations(self) -> list[NDArray[np.intp]]:
-        """Rows of each combination of hyperparameters but alpha; those of the chosen one first."""
-        keys = [k for k in self.cv_results if k.startswith("param_") and k != "param_alpha"]
-        table = np.array([self.cv_results[key] for key in keys], dtype=float)
-        number = np.unique(table, axis=1, return_inverse=True)[1].reshape(-1)
-        first = number[self.best_index]
-        rest = [k for k in range(number.max() + 1) if k != first]
-        return [np.flatnonzero(number == k) for k in (first, *rest)]
-
-    def _marks(self, rows: NDArray[np.intp]) -> list[float]:
-        """The best penalty and the largest within one standard error of it."""
-        alphas = self.cv_results["param_alpha"][rows]
-        mean = self.cv_results["mean_test_score"][rows]
-        best = int(np.nanargmax(mean))
-        within = mean >= mean[best] - self.cv_results["sem_test_score"][rows][best]
-        return [float(alphas[best]), float(alphas[within].max())]
+    def _name_line(self, alpha: float, words: str, side: str) -> None:
+        """Write what a dotted line stands for along it, beside the line of the other."""
+        self.ax_.annotate(
+            words,
+            xy=(alpha, 0.98),
+            xycoords=("data", "axes fraction"),
+            xytext=(3 if side == "left" else -3, 0),
+            textcoords="offset points",
+            ha=side,
+            va="top",
+            rotation=90,
+            fontsize="small",
+            color=GREY,
+        )
 
 
 def _as_loss(scoring: str, mean: NDArray[Any]) -> tuple[str, NDArray[Any]]:

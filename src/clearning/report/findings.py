@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from clearning._curve import combination_rows, marked_penalties
 from clearning._directions import coefficients_by_score, scored_classes, strength
+from clearning._summary import entry_penalties
 from clearning.tables.model import TableModel
 
 Array = NDArray[np.float64]
@@ -53,7 +54,10 @@ def kept_features(model: TableModel) -> list[Feature]:
     scales = np.array([feature.scale for feature in derived])
     sizes = np.abs(strength(coef))
     entered = entry_penalties(classifier)
-    order = {j: rank for rank, j in enumerate(np.argsort(-entered, kind="stable"), start=1)}
+    order = {
+        j: rank
+        for rank, j in enumerate(np.argsort(-np.nan_to_num(entered), kind="stable"), start=1)
+    }
     kept = [j for j in np.argsort(-sizes, kind="stable") if sizes[j] > 0]
     return [
         Feature(
@@ -62,19 +66,11 @@ def kept_features(model: TableModel) -> list[Feature]:
             (coef[:, j] / scales[j]).tolist(),
             coef[:, j].tolist(),
             float(sizes[j]),
-            order[j] if entered[j] > 0 else None,
-            float(entered[j]) if entered[j] > 0 else None,
+            None if np.isnan(entered[j]) else order[j],
+            None if np.isnan(entered[j]) else float(entered[j]),
         )
         for j in kept
     ]
-
-
-def entry_penalties(classifier: Any) -> Array:
-    """The largest penalty of the path at which each feature is in the model, 0 if at none."""
-    path = classifier.path_
-    coefs = coefficients_by_score(path.coefs, classifier.n_features_in_)
-    inside = (coefs != 0).any(axis=1)
-    return np.where(inside.any(axis=0), path.alphas[inside.argmax(axis=0)], 0.0)
 
 
 @dataclass(frozen=True)

@@ -37,8 +37,8 @@ def search(
 ) -> Choice:
     """Cross-validate the candidates and choose among them.
 
-    A kernel must be better than the linear classifier by more than the standard error of its
-    score: a model that can be read is given up for a reason only.
+    A kernel must be better than the linear classifier by more than the standard error of the
+    difference, fold for fold: a model that can be read is given up for a reason only.
     """
     common = {"cv": cv, "selection": options.selection, "n_jobs": options.jobs}
     candidates = {"linear": CLearningClassifierCV(**common)}
@@ -68,8 +68,10 @@ def _fit(
     if any(issubclass(one.category, ConvergenceWarning) for one in met):
         notes.append(f"Some fits of the {name} candidate ended before their proof was complete.")
     results, index = classifier.cv_results_, classifier.best_index_
+    folds = [key for key in results if key.startswith("split")]
     record = {
         "name": name,
+        "folds": [-float(results[fold][index]) for fold in folds],
         "log_loss": -float(results["mean_test_score"][index]),
         "standard_error": float(results["sem_test_score"][index]),
         "seconds": time.perf_counter() - begun,
@@ -85,14 +87,16 @@ def _choose(records: list[dict[str, Any]]) -> tuple[str, str]:
     linear = records[0]
     if len(records) == 1:
         return "linear", "Only the linear model was tried."
-    kernel = records[1]
-    gain = linear["log_loss"] - kernel["log_loss"]
-    if np.isfinite(gain) and gain > linear["standard_error"]:
+    gains = np.array(linear["folds"]) - np.array(records[1]["folds"])
+    gain, error = float(gains.mean()), float(gains.std(ddof=1) / np.sqrt(len(gains)))
+    told = f"by {gain:.4f} ± {error:.4f} fold for fold"
+    if gain > error:
         return "kernel", (
-            f"The kernel's cross-validated log-loss is lower by {gain:.4f}, more than the standard "
-            f"error of {linear['standard_error']:.4f}."
+            f"The kernel's cross-validated log-loss is lower {told}: more than a standard error."
         )
-    return "linear", (
-        "The kernel's cross-validated log-loss is not lower by more than a standard error "
-        f"({linear['standard_error']:.4f}), and the linear model can be read."
-    )
+    if gain > 0:
+        return "linear", (
+            f"The kernel's cross-validated log-loss is lower {told}: not more than a standard "
+            "error, and the linear model can be read."
+        )
+    return "linear", "The linear model has the lower cross-validated log-loss, and can be read."
