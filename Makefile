@@ -11,13 +11,19 @@ PEERS  := $(BENCH)/.installed
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint tidy sanitize sanitize-threads build clean bench bench-quick guard fuzz
+.PHONY: demo test browser lint tidy sanitize sanitize-threads build clean bench bench-quick guard fuzz
 
 demo: $(STAMP)
 	$(BIN)/clearning demo
 
 test: $(STAMP) lint
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
+
+# The report in a real browser; `make test` runs these tests too where chromium is there.
+browser: $(STAMP)
+	command -v chromium || command -v chromium-browser || \
+		(apt-get update && apt-get install --yes --no-install-recommends chromium)
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest tests/test_report_browser.py
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

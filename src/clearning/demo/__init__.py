@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,28 @@ def run(args: argparse.Namespace) -> int:
                 print(_line(row.cells()), flush=True)
             sections.append((contest, draw(contest, args.out)))
     print(f"\nAll of it on one page: {write_page(sections, args.out)}")
+    _report(args.out)
     return 0
+
+
+def _report(folder: Path) -> None:
+    """Write the table as a file and do with it what `clearning fit` does."""
+    if find_spec("polars") is None or find_spec("pyarrow") is None or find_spec("skops") is None:
+        print("For the report of a table: pip install 'clearning[tables]'")
+        return
+    import polars as pl
+    from sklearn.datasets import load_breast_cancer
+
+    from clearning.cli import main
+
+    data = load_breast_cancer()
+    table = pl.DataFrame(data.data, schema=[str(name) for name in data.feature_names])
+    diagnosis = pl.Series("diagnosis", data.target_names[data.target])
+    path = folder / "breast-cancer.csv"
+    table.with_columns(diagnosis).write_csv(path)
+    print(f"\n$ clearning fit {path} --target diagnosis --out {folder}")
+    main(["fit", str(path), "--target", "diagnosis", "--out", str(folder)])
+    print(f"\nThe page to act on: {folder / 'report.html'}")
 
 
 def _line(cells: tuple[str, ...]) -> str:

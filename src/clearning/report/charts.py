@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from html import escape
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.isotonic import isotonic_regression
+
+from clearning.report.words import plain
 
 WIDTH, HEIGHT = 380.0, 270.0
 _LINE = 13.0
@@ -114,13 +115,14 @@ class Chart:
         for a, b in zip(self.at_x(x), self.at_y(y)):
             self._add(f'<circle class="{kind}" cx="{a:.1f}" cy="{b:.1f}" r="{size}"')
 
-    def upright(self, x: float, text: str, kind: str, level: int = 0) -> None:
-        """A labelled line from bottom to top; labels at different levels do not meet."""
+    def upright(self, x: float, text: str, kind: str, level: int, side: str) -> None:
+        """A line from bottom to top, labelled on a side of it while there is room on that side."""
         a = float(self.at_x(x))
         start = self.top - 4 - _LINE * level
         self._add(f'<path class="{kind}" d="M{a:.1f} {self.height - self.bottom:.1f}V{start:.1f}"')
-        middle = (self.left + WIDTH - self.right) / 2
-        anchor, shift = ("end", -4) if a > middle else ("start", 4)
+        share = (a - self.left) / (WIDTH - self.right - self.left)
+        left = share > 0.7 if side == "right" else share > 0.4
+        anchor, shift = ("end", -4) if left else ("start", 4)
         self.write(a + shift, start + 8, text, f"label {kind}-label", anchor)
 
     def write(
@@ -154,7 +156,7 @@ class Chart:
         """The chart."""
         return (
             f'<svg class="chart" viewBox="0 0 {WIDTH:g} {self.height:g}" role="img" '
-            f'aria-label="{escape(self.title)}">{self._frame()}{"".join(self.marks)}</svg>'
+            f'aria-label="{plain(self.title)}">{self._frame()}{"".join(self.marks)}</svg>'
         )
 
     def _frame(self) -> str:
@@ -199,7 +201,7 @@ class Chart:
 
 def _words(text: str) -> str:
     """Text for SVG, its direction kept to itself."""
-    return escape(f"\u2068{text}\u2069")
+    return f"\u2068{plain(text)}\u2069"
 
 
 def _spread(

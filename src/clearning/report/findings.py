@@ -126,11 +126,13 @@ def certificate(classifier: Any) -> str:
     return told
 
 
+# Below this a share is only said to be below this.
+_LEAST_PERCENT = 1e-6
+
+
 def percent(share: float) -> str:
     """A small share, rounded up so that what is said stays true."""
-    value = max(100.0 * share, 0.0)
-    if value < 1e-10:
-        return "0.0000000001%"
+    value = max(100.0 * share, _LEAST_PERCENT)
     digits = max(0, -int(np.floor(np.log10(value))))
     unit = 10.0**-digits
     return f"{np.ceil(value / unit) * unit:.{digits}f}%"

@@ -6,7 +6,6 @@ from clearning.report.findings import (
     Feature,
     certificate,
     kept_features,
-    percent,
     score_labels,
     search_curve,
 )
@@ -158,9 +157,8 @@ def certificate_section(model: TableModel) -> str:
     """What is proved about the fit."""
     classifier = model.classifier
     detail = (
-        f"Objective {classifier.objective_:.6g}, duality gap {classifier.dual_gap_:.2g} "
-        f"({percent(classifier.dual_gap_ / classifier.objective_)} of it), penalty "
-        f"{classifier.alpha_:.4g}, ℓ₁ share {classifier.l1_ratio_:g}."
+        f"Objective {classifier.objective_:.6g}, duality gap {classifier.dual_gap_:.2g}, "
+        f"penalty {classifier.alpha_:.4g}, ℓ₁ share {classifier.l1_ratio_:g}."
     )
     return (
         f'<section id="certificate" class="seal"><h2>Certificate</h2>'

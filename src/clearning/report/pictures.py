@@ -142,7 +142,7 @@ def _mark_penalties(chart: Chart, curve: Curve) -> None:
         inside = chart.x.low * (1 - 1e-9) <= alpha <= chart.x.high * (1 + 1e-9)
         if inside:
             words = f"{name}, chosen" if np.isclose(alpha, curve.chosen, rtol=1e-9) else name
-            chart.upright(alpha, words, "mark", level)
+            chart.upright(alpha, words, "mark", level, "left" if level else "right")
 
 
 def _cut(text: str, width: int) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import unicodedata
 from html import escape
 
+_LONGEST = 72
+
 
 def plain(text: object) -> str:
     """Text for HTML, with characters that no page may hold made visible."""
@@ -17,8 +19,11 @@ def _visible(letter: str) -> str:
 
 
 def named(text: object) -> str:
-    """A name in running text."""
-    return f"<bdi>{plain(text)}</bdi>"
+    """A name in running text, cut where it is long; pointed at, it is shown whole."""
+    whole = str(text)
+    if len(whole) <= _LONGEST:
+        return f"<bdi>{plain(whole)}</bdi>"
+    return f'<bdi title="{plain(whole)}">{plain(whole[:_LONGEST])}…</bdi>'
 
 
 def quote(text: object) -> str:
