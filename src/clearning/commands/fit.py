@@ -125,10 +125,10 @@ def write_all(model: Any, folder: Path) -> list[Path]:
     from clearning._whole import whole_file
     from clearning.report import render_report
     from clearning.tables.model import model_bytes
-    from clearning.tables.predictions import test_predictions
+    from clearning.tables.predictions import held_out_predictions
 
     table = BytesIO()
-    test_predictions(model).write_parquet(table)
+    held_out_predictions(model).write_parquet(table)
     contents = {
         "model.skops": model_bytes(model),
         "report.html": render_report(model).encode("utf-8"),

@@ -299,4 +299,4 @@ def _first_line(error: Exception) -> str:
 
 def first_row(path: Path) -> int:
     """The number of the first row of values: in text files the names are row 1."""
-    return 2 if _ending(path) in _TEXT else 1
+    return 2 if any(suffix.lower() in _TEXT for suffix in path.suffixes[-2:]) else 1

@@ -27,7 +27,7 @@ def predictions(model: TableModel, source: Source, prepared: Any) -> Any:
     )
 
 
-def test_predictions(model: TableModel) -> Any:
+def held_out_predictions(model: TableModel) -> Any:
     """What the model said of the rows that were held out."""
     import polars as pl
 
