@@ -15,7 +15,7 @@ from clearning.tables.values import all_numbers, numbers
 
 
 def kind_of(values, name="c"):
-    return decide(pl.Series(name, values), lambda index: index + 2)
+    return decide(name, pl.Series(values), lambda index: index + 2)
 
 
 def strings(values):
@@ -55,7 +55,7 @@ def test_a_table_with_everything():
         (["red", "green", "blue"] * 10, "category", "3 categories"),
         ([f"u{i}@example.org" for i in range(30)], "ignore", "identifier"),
         ([f"the {i} quick brown foxes jump" for i in range(30)], "text", "free text"),
-        ([[1, 2]] * 30, "ignore", "no single values"),
+        ([[1, 2]] * 30, "ignore", "not learnt from"),
     ],
 )
 def test_kinds(values, kind, why):
@@ -77,7 +77,7 @@ def test_a_few_odd_cells_count_as_missing_and_are_told():
     assert column.kind == "number"
     assert "1 cells are no number" in column.odd
     assert "row 9: 'n.a.'" in column.odd
-    assert column.values(pl.Series("c", values)).is_nan().sum() == 1
+    assert column.values(pl.Series(values)).is_nan().sum() == 1
     values[:10] = ["words"] * 10
     assert kind_of(values).kind == "category"
 
@@ -91,7 +91,7 @@ def test_all_at_once_is_one_by_one():
     text = passengers().with_columns(pl.col("*").cast(pl.String))
     together = all_numbers(text)
     for name in text.columns:
-        assert together[name].equals(numbers(text[name]).alias(name), null_equal=True)
+        assert together[name].equals(numbers(text[name]), null_equal=True)
 
 
 def test_names_that_polars_reads_as_patterns():
@@ -109,10 +109,12 @@ def test_names_that_polars_reads_as_patterns():
 def test_overruling():
     series = pl.Series("c", ["1", "2", "3", "x"])
     with pytest.raises(TableError, match=r"t.csv, row 5, column 'c': 'x' is not a number"):
-        asked_for(series, "number", "t.csv", lambda i: i + 2)
+        asked_for("c", series, "number", "t.csv", lambda i: i + 2)
     with pytest.raises(TableError, match=r"row 2, column 'c': '1' is not a date such as"):
-        asked_for(series, "date", "t.csv", lambda i: i + 2)
-    assert asked_for(series, "category", "t.csv", lambda i: i + 2).values(series).to_list() == [
+        asked_for("c", series, "date", "t.csv", lambda i: i + 2)
+    assert asked_for("c", series, "category", "t.csv", lambda i: i + 2).values(
+        series
+    ).to_list() == [
         "1",
         "2",
         "3",
@@ -124,7 +126,7 @@ def test_a_date_that_does_not_parse_is_named():
     dates = [f"2024-01-{1 + i:02d}" for i in range(25)]
     dates[3] = "2024-02-31"
     with pytest.raises(TableError, match="row 5, column 'd': '2024-02-31' is not a date"):
-        asked_for(pl.Series("d", dates), "date", "t.csv", lambda i: i + 2)
+        asked_for("d", pl.Series(dates), "date", "t.csv", lambda i: i + 2)
     assert "row 5: '2024-02-31'" in kind_of(dates, "d").odd
 
 
@@ -193,5 +195,5 @@ def test_leaks_are_found_and_only_leaks():
             "half": ["x" if label == "a" else "y" for label in labels],
         }
     )
-    columns = [decide(frame[name], lambda i: i) for name in ("leak", "noise", "word", "half")]
+    columns = [decide(name, frame[name], lambda i: i) for name in ("leak", "noise", "word", "half")]
     assert leaks(frame, columns, labels) == ["leak", "word"]

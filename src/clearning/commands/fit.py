@@ -72,7 +72,7 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--folds", type=_folds, default=5, metavar="N", help="default: %(default)s")
     group.add_argument("--seed", type=int, default=0, help="seed of what is held out")
-    group.add_argument("--jobs", type=int, default=-1, metavar="N", help="threads; -1 for all")
+    group.add_argument("--jobs", type=_jobs, default=-1, metavar="N", help="threads; -1 for all")
 
 
 def _kind(text: str) -> tuple[str, str]:
@@ -82,6 +82,13 @@ def _kind(text: str) -> tuple[str, str]:
             f"{text!r} must be COLUMN=KIND with a kind among {', '.join(_KINDS)}"
         )
     return name, kind
+
+
+def _jobs(text: str) -> int:
+    value = int(text)
+    if value == 0:
+        raise argparse.ArgumentTypeError("must be a number of threads, or -1 for all")
+    return value
 
 
 def _folds(text: str) -> int:

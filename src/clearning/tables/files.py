@@ -189,7 +189,7 @@ def _header(path: Path, separator: str | None) -> tuple[str, list[str]]:
         raise TableError(f"{place(path, 1)} must hold the names of the columns, and is blank.")
     if separator is None:
         separator = max(_SEPARATORS, key=first.count)
-    names = next(csv.reader(io.StringIO(text), delimiter=separator))
+    names = next(csv.reader(io.StringIO(text, newline=None), delimiter=separator))
     if len(names) == 1:
         raise TableError(
             f"{path} has one column, {quoted(names[0])}: a target and something to predict it from "

@@ -6,11 +6,22 @@ Every decision comes with its reason, and can be overruled by name.
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from clearning.tables.errors import TableError, place, quoted
-from clearning.tables.values import PLAIN, WAYS, all_numbers, date_format_of, days, numbers, strings
+from clearning.tables.values import (
+    DATE_FORMATS,
+    PLAIN,
+    WAYS,
+    all_numbers,
+    by_place,
+    date_format_of,
+    days,
+    nameless,
+    numbers,
+    strings,
+)
 
 FEATURE_KINDS = ("number", "category", "date", "text")
 ASKED_KINDS = (*FEATURE_KINDS, "ignore")
@@ -22,6 +33,7 @@ _FEW_ROWS = 20
 _WORDS_OF_TEXT = 4.0
 _DISTINCT_OF_TEXT = 0.5
 _DISTINCT_OF_NAMES = 0.9
+_NO_SINGLE_VALUES = ("Binary", "Object", "Time", "Duration")
 _CALLED_IDENTIFIER = re.compile(r"(^|[\W_])(id|idx|index|key|uuid|guid|rownum|column 1)$", re.I)
 _CALLED_IDENTIFIER_CAMEL = re.compile(r"[a-z](ID|Id)$")
 
@@ -61,8 +73,8 @@ class Column:
     def values(self, series: Any) -> Any:
         """The cells as the model takes them: numbers with nan, or text with ''."""
         if self.kind in ("number", "date"):
-            return self.parsed(series).fill_null(float("nan")).alias(self.name)
-        return strings(series).fill_null("").alias(self.name)
+            return self.parsed(series).fill_null(float("nan"))
+        return strings(series).fill_null("")
 
     def parsed(self, series: Any) -> Any:
         """The cells as numbers or text, null where they are none."""
@@ -74,6 +86,7 @@ class Column:
 
     def first_odd(self, series: Any) -> int | None:
         """The first row that holds something else than the kind, or none."""
+        series = nameless(series)
         odd = self.parsed(series).is_null() & _present(series)
         return int(odd.arg_max()) if odd.any() else None
 
@@ -90,44 +103,30 @@ def _present(series: Any) -> Any:
 
 def decide_all(frame: Any, row_of: Any) -> dict[str, Column]:
     """Tell what every column of a frame is; those that are plain numbers all at once."""
-    values = all_numbers(frame)
-    plain = [
-        name
-        for name, before, after in zip(frame.columns, _nulls(frame), _nulls(values))
-        if before == after < len(frame)
-    ]
-    distinct = dict(zip(plain, _distinct(values.select(_by_name(plain)))))
+    import polars as pl
+
+    numbered, values = by_place(frame), by_place(all_numbers(frame))
+    if not frame.width:
+        return {}
+    before, after = numbered.null_count().row(0), values.null_count().row(0)
+    distinct = values.select(pl.all().n_unique()).row(0)
     found = {}
-    for series in frame.iter_columns():
-        name = series.name
-        if distinct.get(name, 0) > 1 + (values[name].null_count() > 0):
-            found[name] = _numeric(values[name], distinct[name])
+    for k, name in enumerate(frame.columns):
+        # A missing value is one of the distinct ones; a column of one number and gaps is no number.
+        plain = before[k] == after[k] and distinct[k] > 1 + (after[k] > 0)
+        if plain:
+            found[name] = _numeric(name, values.to_series(k), distinct[k])
         else:
-            found[name] = decide(series, row_of)
+            found[name] = decide(name, frame.to_series(k), row_of)
     return found
 
 
-def _by_name(names: list[str]) -> Any:
-    import polars.selectors as cs
-
-    return cs.by_name(*names) if names else []
-
-
-def _nulls(frame: Any) -> tuple[int, ...]:
-    return frame.null_count().row(0)
-
-
-def _distinct(frame: Any) -> tuple[int, ...]:
-    import polars as pl
-
-    return frame.select(pl.all().n_unique()).row(0) if frame.width else ()
-
-
-def decide(series: Any, row_of: Any) -> Column:
+def decide(name: str, series: Any, row_of: Any) -> Column:
     """Tell what a column is; `row_of` names the file's row of an index."""
-    name, present = series.name, series.drop_nulls()
-    if series.dtype.is_nested() or str(series.dtype) in ("Binary", "Object"):
-        return Column(name, "ignore", f"cells of type {series.dtype} are no single values")
+    series = nameless(series)
+    present = series.drop_nulls()
+    if series.dtype.is_nested() or str(series.dtype).startswith(_NO_SINGLE_VALUES):
+        return Column(name, "ignore", f"cells of type {series.dtype} are not learnt from")
     if len(present) == 0:
         return Column(name, "ignore", "every value is missing")
     distinct = present.n_unique()
@@ -136,17 +135,17 @@ def decide(series: Any, row_of: Any) -> Column:
     if series.dtype.is_temporal():
         return Column(name, "date", "dates")
     if series.dtype.is_numeric():
-        return _numeric(series, distinct)
-    column = _as_number(series, row_of) or _as_date(series, row_of)
+        return _numeric(name, series, distinct)
+    column = _as_number(name, series, row_of) or _as_date(name, series, row_of)
     if column is None:
         return _worded(name, strings(series).drop_nulls())
     if column.kind == "number":
-        return _numeric(column.parsed(series).alias(name), distinct, column)
+        return _numeric(name, column.parsed(series), distinct, column)
     return column
 
 
-def _numeric(series: Any, distinct: int, found: Column | None = None) -> Column:
-    name, values = series.name, series.drop_nulls()
+def _numeric(name: str, series: Any, distinct: int, found: Column | None = None) -> Column:
+    values = series.drop_nulls()
     column = found or Column(name, "number", "numbers")
     if distinct < len(series) or len(series) < _FEW_ROWS or (values % 1 != 0).any():
         return column
@@ -157,24 +156,24 @@ def _numeric(series: Any, distinct: int, found: Column | None = None) -> Column:
     return column
 
 
-def _as_number(series: Any, row_of: Any) -> Column | None:
+def _as_number(name: str, series: Any, row_of: Any) -> Column | None:
     present = strings(series).drop_nulls()
     for written in WAYS:
         share = 1.0 - numbers(present, written).null_count() / len(present)
         if share >= _MOSTLY:
             why = "numbers" if written == PLAIN else f"numbers written as {written}"
-            column = Column(series.name, "number", why, written=written)
+            column = Column(name, "number", why, written=written)
             return _with_odd(column, series, row_of)
     return None
 
 
-def _as_date(series: Any, row_of: Any) -> Column | None:
+def _as_date(name: str, series: Any, row_of: Any) -> Column | None:
     present = strings(series).drop_nulls()
     found = date_format_of(present, _MOSTLY)
     if found is None:
         return None
     written = found[0].replace("%.f", "").replace("%#z", "")
-    column = Column(series.name, "date", f"dates written {written}", date_format=found[0])
+    column = Column(name, "date", f"dates written {written}", date_format=found[0])
     return _with_odd(column, series, row_of)
 
 
@@ -187,13 +186,13 @@ def _with_odd(column: Column, series: Any, row_of: Any) -> Column:
         f"{int(odd.sum())} cells are no {column.kind} and count as missing, "
         f"the first in row {row_of(first)}: {quoted(series[first])}"
     )
-    return Column(**{**column.record(), "odd": told})
+    return replace(column, odd=told)
 
 
 def _worded(name: str, present: Any) -> Column:
     """A column of words: text, identifiers or categories."""
     distinct = present.n_unique()
-    words = float((present.str.count_matches(r"\s+") + 1).mean())
+    words = float(present.str.count_matches(r"\w\w+").mean())
     many = len(present) >= _FEW_ROWS
     if many and words >= _WORDS_OF_TEXT and distinct >= _DISTINCT_OF_TEXT * len(present):
         return Column(name, "text", f"free text, {words:.0f} words on average")
@@ -202,24 +201,22 @@ def _worded(name: str, present: Any) -> Column:
     return Column(name, "category", f"{distinct:,} categories")
 
 
-def asked_for(series: Any, kind: str, path: Any, row_of: Any) -> Column:
+def asked_for(name: str, series: Any, kind: str, path: Any, row_of: Any) -> Column:
     """A column of the kind that was asked for, or the sentence that says why it is none."""
-    why = "as asked"
-    if kind == "number":
-        column = _as_number(series, row_of) if series.dtype == _text() else None
-        column = Column(series.name, kind, why, written=column.written if column else PLAIN)
-    elif kind == "date":
-        found = None if series.dtype != _text() else _as_date(series, row_of)
-        column = Column(series.name, kind, why, date_format=found.date_format if found else None)
-        if column.date_format is None and series.dtype == _text():
-            column = Column(series.name, kind, why, date_format="%Y-%m-%d")
-    else:
-        return Column(series.name, kind, why)
+    series, why = nameless(series), "as asked"
+    if kind not in ("number", "date"):
+        return Column(name, kind, why)
+    found = None
+    if series.dtype == _text() and len(strings(series).drop_nulls()):
+        found = (_as_number if kind == "number" else _as_date)(name, series, row_of)
+    column = Column(name, kind, why, date_format=DATE_FORMATS[0])
+    if found is not None:
+        column = replace(found, why=why, odd=None)
     first = column.first_odd(series)
     if first is not None:
         sort = "a number" if kind == "number" else "a date such as 2024-12-31"
         raise TableError(
-            f"{place(path, row_of(first), series.name)}: {quoted(series[first])} is not {sort}."
+            f"{place(path, row_of(first), name)}: {quoted(series[first])} is not {sort}."
         )
     return column
 

@@ -30,7 +30,7 @@ def make_transformer(frame: Any, columns: Sequence[Column]) -> ColumnTransformer
     for column in columns:
         if column.used:
             named["number" if column.kind == "date" else column.kind].append(column.name)
-    holed = [name for name in named["number"] if frame[name].is_nan().any()]
+    holed = [name for name in named["number"] if np.isnan(frame[name].to_numpy()).any()]
     scaled = Pipeline([("impute", SimpleImputer(strategy="median")), ("scale", StandardScaler())])
     parts: list[tuple[str, Any, Any]] = [
         ("number", scaled, named["number"]),

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from clearning.tables.errors import listed
 from clearning.tables.kinds import Column
+from clearning.tables.values import nameless
 
 _RARE = 0.05
 _MUCH_MISSING = 0.3
@@ -51,12 +52,11 @@ def _leak(name: str) -> str:
 
 
 def _missing(frame: Any) -> list[str]:
-    shares = {
-        name: float(np.mean(np.isnan(frame[name].to_numpy())))
-        if frame[name].dtype.is_float()
-        else float((frame[name] == "").mean())
-        for name in frame.columns
-    }
+    shares = {}
+    for series in frame.iter_columns():
+        values = series.to_numpy()
+        gaps = np.isnan(values) if series.dtype.is_float() else values == ""
+        shares[series.name] = float(np.mean(gaps))
     holed = [name for name, share in shares.items() if share > 0]
     much = [name for name in holed if shares[name] > _MUCH_MISSING]
     told = []
@@ -82,7 +82,7 @@ def leaks(frame: Any, columns: Sequence[Column], labels: NDArray[Any]) -> list[s
     if len(labels) < _FEWEST_FOR_LEAK:
         return []
     numeric = [column.name for column in columns if column.kind in ("number", "date")]
-    found = set(_parting_numbers(frame.select(numeric), labels))
+    found = set(_parting_numbers(frame[:, numeric], labels))
     for column in columns:
         if column.kind == "category" and _parting_words(frame[column.name], labels):
             found.add(column.name)
@@ -108,6 +108,6 @@ def _parting_words(series: Any, labels: NDArray[Any]) -> bool:
     """Whether every category belongs to one class, and categories are not nearly rows."""
     import polars as pl
 
-    pairs = pl.DataFrame({"value": series, "label": labels})
+    pairs = pl.DataFrame({"value": nameless(series), "label": labels})
     n_values, n_pairs = pairs["value"].n_unique(), pairs.n_unique()
     return n_pairs == n_values and 1 < n_values <= len(labels) / 4

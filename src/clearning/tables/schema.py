@@ -14,12 +14,15 @@ from numpy.typing import NDArray
 from clearning.tables.errors import TableError, listed, place, quoted
 from clearning.tables.files import first_row
 from clearning.tables.kinds import Column, asked_for, decide_all
-from clearning.tables.values import PLAIN, all_numbers, numbers, strings
+from clearning.tables.values import PLAIN, all_numbers, nameless, numbers, strings
 
 # More distinct numbers than these are an amount, not classes.
 _MOST_CLASSES = 100
 # A new table may hold so many odd cells in a column before it must be another column.
 _MOST_ODD = 0.5
+# Beyond the first a number's square overflows; beyond the second not every whole number is one.
+_LARGEST = 1e150
+_EXACT = 2**53
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,7 @@ class Source:
     def column(self, name: str, role: str) -> Any:
         """A column by its name, or the sentence that says it is not there."""
         if name in self.frame.columns:
-            return self.frame[name]
+            return nameless(self.frame[name])
         folded = {column.casefold(): column for column in self.frame.columns}
         near = get_close_matches(name.casefold(), folded, 1)
         hint = f"did you mean {quoted(folded[near[0]])}?" if near else _those(self.frame.columns)
@@ -59,9 +62,9 @@ def decide_columns(
         source.column(name, f"{asked[name]} it was declared to be")
     taken = set(roles.values())
     free = [name for name in source.frame.columns if name not in taken]
-    found = decide_all(source.frame[[n for n in free if n not in asked]], source.row_of)
+    found = decide_all(source.frame[:, [n for n in free if n not in asked]], source.row_of)
     for name, kind in asked.items():
-        found[name] = asked_for(source.frame[name], kind, source.path, source.row_of)
+        found[name] = asked_for(name, source.frame[name], kind, source.path, source.row_of)
     columns = [found[name] for name in free]
     if not any(column.used for column in columns):
         reasons = "; ".join(f"{quoted(column.name)}: {column.why}" for column in columns[:3])
@@ -79,19 +82,37 @@ def prepare(source: Source, columns: Sequence[Column]) -> Any:
         noun = "column" if len(absent) == 1 else "columns"
         raise TableError(f"{source.path} lacks the {noun} {listed(absent)}, which the model needs.")
     names = [c.name for c in needed if c.kind == "number" and c.written == PLAIN]
-    values = all_numbers(source.frame[names])
+    values = all_numbers(source.frame[:, names])
     ready = {
-        name: values[name].fill_null(float("nan"))
-        for name, before, after in zip(
-            names, source.frame[names].null_count().row(0), values.null_count().row(0)
-        )
+        name: nameless(values[name]).fill_null(float("nan"))
+        for name, before, after in zip(names, _nulls(source.frame[:, names]), _nulls(values))
         if before == after
     }
-    return pl.DataFrame([ready[c.name] if c.name in ready else _values(source, c) for c in needed])
+    frame = pl.DataFrame(
+        {c.name: ready[c.name] if c.name in ready else _values(source, c) for c in needed}
+    )
+    _refuse_huge(source, frame)
+    return frame
+
+
+def _nulls(frame: Any) -> tuple[int, ...]:
+    return frame.null_count().row(0) if frame.width else ()
+
+
+def _refuse_huge(source: Source, frame: Any) -> None:
+    """Refuse numbers whose squares are beyond the floating-point range."""
+    for series in frame.iter_columns():
+        if not series.dtype.is_float():
+            continue
+        values = np.abs(series.to_numpy())
+        if np.fmax.reduce(values) > _LARGEST:
+            worst = int(np.nanargmax(values))
+            where = place(source.path, source.row_of(worst), series.name)
+            raise TableError(f"{where}: {series[worst]:.3g} is too large to compute with; rescale.")
 
 
 def _values(source: Source, column: Column) -> Any:
-    series = source.frame[column.name]
+    series = nameless(source.frame[column.name])
     if series.dtype.is_nested():
         raise TableError(
             f"{place(source.path, None, column.name)} holds {series.dtype}, not single values."
@@ -157,7 +178,7 @@ def read_target(source: Source, name: str, fewest: int) -> Target:
         raise TableError(f"{where} is the target, and every value is missing.")
     whole = values.drop_nulls() % 1 == 0
     numeric = values.null_count() == text.null_count()
-    if numeric and whole.all():
+    if numeric and whole.all() and values.abs().max() < _EXACT:
         labels = values.drop_nulls().cast(int).to_numpy()
     else:
         labels = text.drop_nulls().to_numpy().astype(str)

@@ -18,7 +18,13 @@ Indices = NDArray[np.intp]
 
 def hold_out(labels: NDArray[Any], share: float, seed: int) -> tuple[Indices, Indices]:
     """Hold out rows at random, as many of each class as its share."""
-    size = max(round(share * len(labels)), len(np.unique(labels)))
+    n_classes = len(np.unique(labels))
+    size = max(round(share * len(labels)), n_classes)
+    if len(labels) - size < 2 * n_classes:
+        raise TableError(
+            f"--test {share:g} leaves {len(labels) - size} of {len(labels)} rows to learn from; "
+            "hold out less."
+        )
     train, test = train_test_split(
         np.arange(len(labels)), test_size=size, stratify=labels, random_state=seed
     )
@@ -30,7 +36,7 @@ def hold_out_latest(
 ) -> tuple[Indices, Indices]:
     """Hold out the rows of the latest times; equal times stay together."""
     series = source.column(name, "time")
-    column = decide(series, source.row_of)
+    column = decide(name, series, source.row_of)
     if column.kind not in ("date", "number") and "counts the rows" not in column.why:
         raise TableError(f"{place(source.path, None, name)} holds no times: {column.why}.")
     times = column.values(series) if column.used else series.cast(float)

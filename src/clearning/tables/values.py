@@ -1,4 +1,7 @@
-"""Cells as numbers: decimals, dates, and what is neither."""
+"""Cells as numbers: decimals, dates, and what is neither.
+
+Columns are worked on without their names: polars reads some names as patterns of names.
+"""
 
 from __future__ import annotations
 
@@ -26,10 +29,16 @@ WAYS = {
 _MICROSECONDS_A_DAY = 86_400_000_000
 
 
+def nameless(series: Any) -> Any:
+    """A column without its name."""
+    return series.alias("")
+
+
 def strings(series: Any) -> Any:
     """A column as text without blanks around it, null where it is missing."""
     import polars as pl
 
+    series = nameless(series)
     if series.dtype != pl.String:
         series = series.cast(pl.String, strict=False)
     stripped = series.str.strip_chars()
@@ -40,6 +49,7 @@ def numbers(series: Any, written: str = PLAIN) -> Any:
     """A column as finite numbers, written in one of the `WAYS`; null where there is none."""
     import polars as pl
 
+    series = nameless(series)
     if series.dtype in (pl.String, pl.Categorical) or isinstance(series.dtype, pl.Enum):
         text = strings(series)
         if written != PLAIN:
@@ -52,15 +62,18 @@ def numbers(series: Any, written: str = PLAIN) -> Any:
     return values.set(~values.is_finite(), None)
 
 
-def all_numbers(frame: Any) -> Any:
-    """Every column as `numbers` makes it, all at once; columns of other types are null throughout.
-
-    Names go by their place meanwhile: polars reads some names as patterns.
-    """
-    import polars as pl
-
+def by_place(frame: Any) -> Any:
+    """A frame whose columns are named by their places."""
     numbered = frame.clone()
     numbered.columns = [str(place) for place in range(frame.width)]
+    return numbered
+
+
+def all_numbers(frame: Any) -> Any:
+    """Every column as `numbers` makes it, all at once; null where it is of another type."""
+    import polars as pl
+
+    numbered = by_place(frame)
     made = []
     for name, dtype in zip(numbered.columns, frame.dtypes):
         value = pl.col(name)
@@ -79,6 +92,7 @@ def days(series: Any, date_format: str | None) -> Any:
     """A column of dates as days since 1970, null where there is none."""
     import polars as pl
 
+    series = nameless(series)
     if series.dtype.is_temporal():
         moments = series.cast(pl.Datetime("us"), strict=False)
     elif date_format is None or not any(mark in date_format for mark in ("%H", "%z", "%#z")):
