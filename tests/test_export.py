@@ -1,6 +1,8 @@
 """Exported models answer as they do here: ONNX in double and single, skops round trips."""
 
+import io
 import warnings
+import zipfile
 
 import numpy as np
 import pytest
@@ -23,9 +25,10 @@ from clearning import (
     temperature_path,
 )
 from clearning import losses as losses_module
+from clearning.cli import main
 from clearning.export import TRUSTED_TYPES, to_onnx
 from clearning.losses import Loss
-from clearning.tables import FitOptions, fit_table, load_model, save_model
+from clearning.tables import FitOptions, TableModel, fit_table, load_model, save_model
 
 onnxruntime = pytest.importorskip("onnxruntime", reason="graphs are run by onnxruntime")
 skops_io = pytest.importorskip("skops.io", reason="models are stored by skops")
@@ -165,6 +168,21 @@ def test_what_cannot_be_exported_is_told():
     model = KernelCLearningClassifier(kernel=lambda a, b: float(a @ b)).fit(X[:60], Y[:60])
     with pytest.raises(ValueError, match="cannot be written as ONNX"):
         to_onnx(model)
+    weighted = WeightedMarginClassifier(CLearningClassifier()).fit(X[:60], Y[:60])
+    with pytest.raises(ValueError, match="WeightedMarginClassifier cannot be written as ONNX"):
+        to_onnx(weighted)
+
+
+def test_a_stored_estimator_is_exported_by_the_command(tmp_path, capsys):
+    model = CLearningClassifier().fit(X, Y)
+    (tmp_path / "m.skops").write_bytes(skops_io.dumps(model))
+    words = ["export", str(tmp_path / "m.skops"), "-o", str(tmp_path / "m.onnx"), "--float32"]
+    assert main(words) == 0
+    session = onnxruntime.InferenceSession(str(tmp_path / "m.onnx"))
+    _, probabilities = session.run(None, {"X": X.astype(np.float32)})
+    np.testing.assert_allclose(probabilities, model.predict_proba(X), atol=1e-6)
+    assert main(["predict", words[1], str(tmp_path / "t.csv"), "-o", str(tmp_path / "o.csv")]) == 1
+    assert "not a model that `clearning fit` wrote" in capsys.readouterr().err
 
 
 @pytest.fixture(scope="module")
@@ -241,6 +259,45 @@ def test_a_table_model_round_trip(table_model, tmp_path):
     np.testing.assert_array_equal(
         again.predict_proba(frame.to_pandas()), model.predict_proba(frame)
     )
+
+
+def test_a_table_model_sums_itself_up(table_model):
+    model, _ = table_model
+    features = model.summary().columns["feature"]
+    assert "sex = female" in features
+    assert "age" in features
+
+
+def test_damaged_models_are_one_sentence(table_model, tmp_path):
+    model, _ = table_model
+    save_model(model, tmp_path / "m.skops")
+    whole = (tmp_path / "m.skops").read_bytes()
+    with zipfile.ZipFile(io.BytesIO(whole)) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    hollow = TableModel("no pipeline", model.columns, "y", model.centre, model.record)
+    damaged = {
+        "cut": whole[: len(whole) // 2],
+        "empty": repacked({}),
+        "nonsense": repacked({**members, "schema.json": b"{}"}),
+        "no json": repacked({**members, "schema.json": b"\xff"}),
+        "without arrays": repacked({"schema.json": members["schema.json"]}),
+        "hollow": skops_io.dumps(hollow),
+    }
+    for name, content in damaged.items():
+        path = tmp_path / f"{name}.skops"
+        path.write_bytes(content)
+        with pytest.raises(ValueError) as caught:
+            load_model(path)
+        assert str(caught.value).startswith(str(path)), name
+        assert "\n" not in str(caught.value)
+
+
+def repacked(members):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return buffer.getvalue()
 
 
 class Foreign:

@@ -183,7 +183,7 @@ def test_many_classes_are_explained_class_by_class(three):
     assert found.contributions.shape == (3, 7, 2)
     assert found.classes.tolist() == ["a", "b", "c"]
     np.testing.assert_allclose(found.together, 0.0, atol=1e-12)
-    table = explanations(model, Source(frame.head(7), Path("t.csv")), prepared, found)
+    table = explanations(Source(frame.head(7), Path("t.csv")), prepared, found)
     assert len(table) == 3 * 7 * 4
 
 

@@ -15,6 +15,7 @@ from skl2onnx.common.data_types import (
     StringTensorType,
     guess_numpy_type,
 )
+from skl2onnx.common.exceptions import MissingConverter, MissingShapeCalculator
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
@@ -50,15 +51,20 @@ def convert(model: Any, X: Any, *, double: bool) -> Any:
         estimator, inputs = model, [("X", number([None, _n_features(model, X)]))]
     final = _last(estimator)
     second = "probabilities" if hasattr(final, "predict_proba") else "scores"
-    return convert_sklearn(
-        estimator,
-        initial_types=inputs,
-        options={id(final): {"zipmap": False}},
-        final_types=[("label", None), (second, None)],
-        target_opset={"": _OPSET, "ai.onnx.ml": 3},
-        custom_conversion_functions=COLUMN_CONVERTERS,
-        custom_shape_calculators=COLUMN_SHAPES,
-    )
+    try:
+        return convert_sklearn(
+            estimator,
+            initial_types=inputs,
+            options={id(final): {"zipmap": False}},
+            final_types=[("label", None), (second, None)],
+            target_opset={"": _OPSET, "ai.onnx.ml": 3},
+            custom_conversion_functions=COLUMN_CONVERTERS,
+            custom_shape_calculators=COLUMN_SHAPES,
+        )
+    except (MissingConverter, MissingShapeCalculator, NameError) as error:
+        raise ValueError(
+            f"{type(final).__name__} cannot be written as ONNX: {str(error).splitlines()[0]}"
+        ) from error
 
 
 def _n_features(model: Any, X: Any) -> int:

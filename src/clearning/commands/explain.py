@@ -38,11 +38,15 @@ def run(args: argparse.Namespace) -> int:
     if args.out is not None:
         check_writable(args.out)
     model, source, prepared = read_new_rows(args.model, args.table)
-    found = explain(model, prepared)
-    table = explanations(model, source, prepared, found)
-    if args.out is not None:
-        write_table(table, args.out)
-    facts = {"rows": table.to_dicts()} if args.out is None else {"written": str(args.out)}
+    every = args.out is not None or args.json
+    found = explain(model, prepared if every else prepared[:_ROWS_SHOWN])
+    facts: dict[str, Any] = {"written": str(args.out)}
+    if every:
+        table = explanations(source, prepared, found)
+        if args.out is not None:
+            write_table(table, args.out)
+        else:
+            facts = {"rows": table.to_dicts()}
     lines = [
         line for i in range(min(_ROWS_SHOWN, len(prepared))) for line in _row(source, found, i)
     ]

@@ -63,7 +63,10 @@ def read_table(path: Path | str) -> Any:
         table = _read_binary(path, ending)
     if len(table) == 0:
         raise TableError(f"{path} has names of columns but no rows.")
-    return pl.from_arrow(table)
+    try:
+        return pl.from_arrow(table)
+    except pl.exceptions.PolarsError as error:
+        raise TableError(f"{path} holds what is no table: {_first_line(error)}.") from error
 
 
 def write_table(frame: Any, path: Path) -> None:

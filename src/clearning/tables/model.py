@@ -15,6 +15,7 @@ from sklearn.exceptions import InconsistentVersionWarning
 from sklearn.pipeline import Pipeline
 
 from clearning import __version__
+from clearning._summary import Summary
 from clearning._whole import whole_file
 from clearning.export import TRUSTED_TYPES
 from clearning.tables.errors import TableError, listed
@@ -75,6 +76,8 @@ class TableModel:
         if state["format"] > FORMAT:
             raise TableError(f"was written by a newer clearning, {state['version']}.")
         fields = {name: value for name, value in state.items() if name not in ("format", "test")}
+        if not isinstance(state["pipeline"], Pipeline):
+            raise TableError("holds no pipeline, so it is no model of a table.")
         fields["columns"] = [Column(**column) for column in json.loads(state["columns"])]
         fields["record"] = {**json.loads(state["record"]), "test": state["test"]}
         self.__dict__.update(fields)
@@ -117,6 +120,21 @@ class TableModel:
     def predict_proba(self, frame: Any) -> NDArray[np.float64]:
         """Return the probability of each class for each row."""
         return self.pipeline.predict_proba(self.prepared(frame))
+
+    def summary(self) -> Summary:
+        """Return what the classifier is made of, by the features' names in the table.
+
+        Returns
+        -------
+        Summary
+            As the classifier's own ``summary``: of a linear one, coefficients of standardised
+            numbers.
+        """
+        table = self.classifier.summary()
+        if "feature" in table.columns:
+            labels = [feature.label for feature in self.derived]
+            table.columns["feature"] = [labels[int(j)] for j in table.columns["feature"]]
+        return table
 
     def __repr__(self) -> str:
         used = sum(column.used for column in self.columns)

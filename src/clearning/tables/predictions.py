@@ -73,7 +73,7 @@ def tested(model: TableModel, source: Source, prepared: Any) -> dict[str, Any]:
     }
 
 
-def explanations(model: TableModel, source: Source, prepared: Any, found: Explanation) -> Any:
+def explanations(source: Source, prepared: Any, found: Explanation) -> Any:
     """One line for each row, scored class and column, the base and what is left among them."""
     import polars as pl
 
