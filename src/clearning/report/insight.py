@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from clearning.report.findings import (
     Feature,
     certificate,
@@ -112,18 +114,7 @@ def search_section(model: TableModel) -> str:
     """What was compared, and the curve and path of what was chosen."""
     record, curve = model.record, search_curve(model.classifier)
     linear = hasattr(model.classifier, "coef_")
-    chosen = "linear" if linear else "kernel"
-    rows = "".join(
-        f'<tr{" class=chosen" if one["name"] == chosen else ""}><th scope="row">{one["name"]}</th>'
-        f"<td>{one['log_loss']:.4f} ± {one['standard_error']:.4f}</td>"
-        f"<td>{one['seconds']:.1f} s</td></tr>"
-        for one in record["candidates"]
-    )
-    table = (
-        '<div class="scroll"><table><thead><tr><th scope="col">candidate</th><th scope="col">'
-        'cross-validated log-loss</th><th scope="col">time</th></tr></thead>'
-        f"<tbody>{rows}</tbody></table></div>"
-    )
+    table = _candidates(record["candidates"], "linear" if linear else "kernel")
     picture = (
         figure(
             path_chart(model, kept_features(model)),
@@ -150,6 +141,20 @@ def search_section(model: TableModel) -> str:
         "How it was chosen",
         plain(record["reason"]),
         f'{table}<div class="figures">{figures}</div>',
+    )
+
+
+def _candidates(candidates: list[dict[str, Any]], chosen: str) -> str:
+    rows = "".join(
+        f'<tr{" class=chosen" if one["name"] == chosen else ""}><th scope="row">{one["name"]}</th>'
+        f"<td>{one['log_loss']:.4f} ± {one['standard_error']:.4f}</td>"
+        f"<td>{one['seconds']:.1f} s</td></tr>"
+        for one in candidates
+    )
+    return (
+        '<div class="scroll"><table><thead><tr><th scope="col">candidate</th><th scope="col">'
+        'cross-validated log-loss</th><th scope="col">time</th></tr></thead>'
+        f"<tbody>{rows}</tbody></table></div>"
     )
 
 

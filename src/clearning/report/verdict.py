@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from clearning.report.measures import Measures
+from clearning.report.measures import ClassMeasures, Measures
 from clearning.report.words import count, named, plain, quote, section
 from clearning.tables.model import TableModel
 
@@ -62,30 +62,24 @@ def _trust(found: Measures) -> tuple[str, str, str]:
 def decision_section(found: Measures) -> str:
     """Costs, a threshold, and what follows; the script moves it, and one half stands without."""
     rarest = int(np.where(found.shares > 0, found.shares, np.inf).argmin())
+    lead = (
+        "Say what mistakes cost. Where probabilities are right, an alarm pays from the probability "
+        "<em>cost of a false alarm ÷ (cost of a false alarm + cost of a miss)</em> on; the counts "
+        f"are those of the {count(found.n_rows, 'test row')}."
+    )
+    body = (
+        f'<div class="decide"><div class="controls">{_controls(found.labels, rarest)}</div>'
+        f'<div class="outcome">{_outcome(found.of_class(found.labels[rarest]))}</div></div>'
+    )
+    return section("decide", "Decide", lead, body)
+
+
+def _controls(labels: list[str], chosen: int) -> str:
     options = "".join(
-        f'<option value="{k}"{" selected" if k == rarest else ""}>{plain(label)}</option>'
-        for k, label in enumerate(found.labels)
+        f'<option value="{k}"{" selected" if k == chosen else ""}>{plain(label)}</option>'
+        for k, label in enumerate(labels)
     )
-    one = found.of_class(found.labels[rarest])
-    alarm = one.probability >= 0.5
-    counts = {
-        "hits": int((alarm & one.event).sum()),
-        "false": int((alarm & ~one.event).sum()),
-        "missed": int((~alarm & one.event).sum()),
-        "quiet": int((~alarm & ~one.event).sum()),
-    }
-    names = {
-        "hits": "right alarms",
-        "false": "false alarms",
-        "missed": "missed",
-        "quiet": "rightly left alone",
-    }
-    cells = "".join(
-        f'<div class="count {key}"><output id="{key}">{counts[key]:,}</output>{words}</div>'
-        for key, words in names.items()
-    )
-    cost = 1000.0 * (counts["false"] + counts["missed"]) / found.n_rows
-    controls = (
+    return (
         f'<label>Raise an alarm for <select id="class">{options}</select></label>'
         '<label>A false alarm costs <input id="cost-false" type="number" min="0" step="any" '
         'value="1" inputmode="decimal"></label>'
@@ -95,16 +89,25 @@ def decision_section(found: Measures) -> str:
         '<input id="slider" type="range" min="0" max="200" step="1" value="100"></label>'
         '<button id="by-cost" type="button">Set the threshold by the costs</button>'
     )
-    body = (
-        f'<div class="decide"><div class="controls">{controls}</div><div class="outcome">'
+
+
+def _outcome(one: ClassMeasures) -> str:
+    """The counts and the cost at one half, where both mistakes cost the same."""
+    alarm = one.probability >= 0.5
+    told = {
+        "hits": ("right alarms", alarm & one.event),
+        "false": ("false alarms", alarm & ~one.event),
+        "missed": ("missed", ~alarm & one.event),
+        "quiet": ("rightly left alone", ~alarm & ~one.event),
+    }
+    cells = "".join(
+        f'<div class="count {key}"><output id="{key}">{int(rows.sum()):,}</output>{words}</div>'
+        for key, (words, rows) in told.items()
+    )
+    cost = 1000.0 * np.mean(alarm != one.event)
+    return (
         f'<div class="counts">{cells}</div><p class="verdict">Expected cost of 1,000 such rows: '
         f'<strong><output id="cost">{cost:,.0f}</output></strong>. '
         '<span id="compare"></span></p><svg id="cost-curve" class="chart" viewBox="0 0 380 150" '
-        'role="img" aria-label="Expected cost at every threshold"></svg></div></div>'
+        'role="img" aria-label="Expected cost at every threshold"></svg>'
     )
-    lead = (
-        "Say what mistakes cost. Where probabilities are right, an alarm pays from the probability "
-        "<em>cost of a false alarm ÷ (cost of a false alarm + cost of a miss)</em> on; the counts "
-        f"are those of the {count(found.n_rows, 'test row')}."
-    )
-    return section("decide", "Decide", lead, body)

@@ -146,7 +146,7 @@ class TableModel:
 
 def model_bytes(model: TableModel) -> bytes:
     """A model as the content of a skops file."""
-    return _skops().dumps(model)
+    return _skops().dumps(model, compression=zipfile.ZIP_DEFLATED, compresslevel=6)
 
 
 def save_model(model: TableModel, path: Path) -> None:

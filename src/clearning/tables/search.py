@@ -68,6 +68,11 @@ def _fit(
     if any(issubclass(one.category, ConvergenceWarning) for one in met):
         notes.append(f"Some fits of the {name} candidate ended before their proof was complete.")
     results, index = classifier.cv_results_, classifier.best_index_
+    if classifier.alpha_ <= classifier.path_.alphas[-1] and len(classifier.path_.alphas) > 1:
+        notes.append(
+            f"The {name} candidate is best at the weakest penalty tried: it may want a weaker one, "
+            "or there are too few rows to tell."
+        )
     folds = [key for key in results if key.startswith("split")]
     record = {
         "name": name,
