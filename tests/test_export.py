@@ -6,6 +6,7 @@ import zipfile
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.datasets import load_breast_cancer
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import make_pipeline
@@ -230,6 +231,11 @@ def test_skops_round_trip_of_every_estimator():
         np.testing.assert_array_equal(again.predict(data), model.predict(data))
         if hasattr(model, "predict_proba"):
             np.testing.assert_array_equal(again.predict_proba(data), model.predict_proba(data))
+    for packed in (sparse.csr_array(X), sparse.csr_matrix(X)):
+        model = kernel().fit(packed, Y)
+        again = skops_io.loads(skops_io.dumps(model), trusted=TRUSTED_TYPES)
+        np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+        np.testing.assert_allclose(run(to_onnx(model), X)[1], model.predict_proba(X), atol=1e-12)
     for path in (clearning_path(X, Y), temperature_path(X, Y, alpha=0.1, rhos=3)):
         again = skops_io.loads(skops_io.dumps(path), trusted=TRUSTED_TYPES)
         np.testing.assert_array_equal(again.decision_function(X), path.decision_function(X))

@@ -35,6 +35,7 @@ TRUSTED_TYPES = [
     "clearning.tables.model.TableModel",
     "numpy.dtype",
     "scipy.sparse._csr.csr_array",
+    "scipy.sparse._csr.csr_matrix",
 ]
 
 
