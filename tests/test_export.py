@@ -5,9 +5,10 @@ import warnings
 import zipfile
 
 import numpy as np
+import polars as pl
 import pytest
 from scipy import sparse
-from sklearn.datasets import load_breast_cancer
+from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -163,6 +164,24 @@ def test_many_classes_by_their_shape(rho, u):
             weight = [x * (x + exp(mpf(u) / rho) * (sum(a) - x)) for x in a]
             expected = [float(w / sum(weight)) for w in weight]
             np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def test_three_classes_where_they_can_be_fitted(tmp_path):
+    iris, labels = load_iris(return_X_y=True)
+    model = CLearningClassifierCV(alphas=5, standardize=True)
+    try:
+        model.fit(iris, labels)
+    except ValueError as refused:
+        pytest.skip(str(refused))
+    rows = many_rows(iris)
+    found, probabilities = run(to_onnx(model), rows)
+    assert np.abs(probabilities - model.predict_proba(rows)).max() <= 1e-12
+    assert (found == model.predict(rows)).all()
+    again = skops_io.loads(skops_io.dumps(model), trusted=TRUSTED_TYPES)
+    np.testing.assert_array_equal(again.predict_proba(iris), model.predict_proba(iris))
+    frame = pl.DataFrame(iris, schema=list("abcd")).with_columns(y=pl.Series(labels))
+    frame.write_csv(tmp_path / "t.csv")
+    assert main(["fit", str(tmp_path / "t.csv"), "--target", "y", "-o", str(tmp_path)]) == 0
 
 
 def test_what_cannot_be_exported_is_told():

@@ -176,6 +176,22 @@ def test_many_classes_are_reported_class_by_class(three):
     assert len(model.classifier.summary().columns) == 1 + 2 * 3 + 1
 
 
+def test_many_classes_are_drawn_and_framed(three):
+    from clearning.display import PathDisplay
+
+    model, _ = three
+    path = model.classifier.path_
+    many = replace(path)
+    many.__dict__["coefs"] = path.sparse_coefs.toarray().reshape(len(path.alphas), 3, 2)
+    many.__dict__["classes"] = np.array(["a", "b", "c"])
+    many.__dict__["intercepts"] = np.zeros((len(path.alphas), 3))
+    display = PathDisplay.from_path(many)
+    assert len(display.lines_) == 2
+    assert (display.lines_[0].get_ydata() >= 0).all()
+    table = many.to_frame()
+    assert {"intercept a", "intercept c", "coef a 0", "coef b 0"} <= set(table.columns)
+
+
 def test_many_classes_are_explained_class_by_class(three):
     model, frame = three
     prepared = model.prepared(frame.head(7))

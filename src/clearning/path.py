@@ -18,6 +18,7 @@ from sklearn.utils import check_array
 
 from clearning._core_input import core_request
 from clearning._designs import Features
+from clearning._directions import as_columns, coefficients_by_score, scored_classes
 from clearning._door import check_flag, check_matrix
 from clearning._expansion import Expansion
 from clearning._kernel_matrix import check_kernel_matrix
@@ -119,9 +120,6 @@ class RegularizationPath:
             Penalties, what was reached at each, intercepts, and a column for each coefficient that
             is ever non-zero, by its feature's name or number.
         """
-        coefs = self.coefs.reshape(len(self.alphas), -1)
-        names = self.feature_names if self.feature_names is not None else range(coefs.shape[1])
-        labels = list(names) if len(names) == coefs.shape[1] else list(range(coefs.shape[1]))
         told = {
             "alpha": self.alphas,
             "n_nonzero": self.n_nonzero,
@@ -130,10 +128,15 @@ class RegularizationPath:
             "n_iter": self.n_iters,
             "converged": self.converged,
         }
-        for k, column in enumerate(self.intercepts.reshape(len(self.alphas), -1).T):
-            told["intercept" if k == 0 else f"intercept {k}"] = column
-        ever = np.flatnonzero(coefs.any(axis=0))
-        return make_frame({**told, **{f"coef {labels[j]}": coefs[:, j] for j in ever}})
+        coefs = coefficients_by_score(self.coefs, self.coefs.shape[-1])
+        names = self.feature_names if self.feature_names is not None else range(coefs.shape[2])
+        several = coefs.shape[1] > 1
+        for k, label in enumerate(scored_classes(self.classes).tolist()):
+            of = f" {label}" if several else ""
+            told[f"intercept{of}"] = as_columns(self.intercepts)[:, k]
+            ever = np.flatnonzero(coefs[:, k].any(axis=0))
+            told |= {f"coef{of} {names[j]}": coefs[:, k, j] for j in ever.tolist()}
+        return make_frame(told)
 
     @cached_property
     def coefs(self) -> np.ndarray:

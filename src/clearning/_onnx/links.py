@@ -14,7 +14,7 @@ def loss_probabilities(graph: Graph, loss: Any, scores: str, n_scores: int) -> s
     """The loss's own inverse link."""
     if n_scores == 1:
         return _two_classes(graph, loss, scores)
-    return _many_classes(graph, loss, scores, n_scores)
+    return _many_classes(graph, loss.rho, loss.u, scores, n_scores)
 
 
 def _two_classes(graph: Graph, loss: Any, scores: str) -> str:
@@ -28,16 +28,16 @@ def _two_classes(graph: Graph, loss: Any, scores: str) -> str:
     return graph.op("Div", pair, graph.sum(pair))
 
 
-def _many_classes(graph: Graph, loss: Any, scores: str, n_scores: int) -> str:
+def _many_classes(graph: Graph, rho: float, u: float, scores: str, n_scores: int) -> str:
     """η_k ∝ a_k (a_k + e^{u/ρ} Σ_{j≠k} a_j), a = exp(g/ρ), in logarithms."""
-    tempered = graph.op("Div", scores, graph.numbers([loss.rho]))
+    tempered = graph.op("Div", scores, graph.numbers([rho]))
     logs = graph.op(
         "Sub", tempered, graph.op("ReduceMax", tempered, graph.integers([1]), keepdims=1)
     )
     apart = np.diag(np.full(n_scores, np.finfo(graph.dtype).min / 4))
     others = graph.op("Add", graph.op("Unsqueeze", logs, graph.integers([1])), graph.numbers(apart))
     rest = graph.op("ReduceLogSumExp", others, graph.integers([2]), keepdims=0)
-    own = graph.op("Sub", logs, graph.numbers([loss.u / loss.rho]))
+    own = graph.op("Sub", logs, graph.numbers([u / rho]))
     high = graph.op("Max", own, rest)
     low = graph.op("Sub", graph.op("Min", own, rest), high)
     weight = graph.op("Add", logs, graph.op("Add", high, graph.log1p_exp(low)))
@@ -45,7 +45,13 @@ def _many_classes(graph: Graph, loss: Any, scores: str, n_scores: int) -> str:
 
 
 def calibrated_probabilities(graph: Graph, calibrator: Any, scores: str, n_scores: int) -> str:
-    """A calibrator's probabilities; one calibrator serves many classes, divided by their sum."""
+    """A calibrator's probabilities.
+
+    Of many classes either it has the joint link's temperature and margin, or it serves each class
+    against the rest, and its probabilities are divided by their sum.
+    """
+    if n_scores > 1 and hasattr(calibrator, "rho_") and not hasattr(calibrator, "margins_"):
+        return _many_classes(graph, calibrator.rho_, calibrator.u_, scores, n_scores)
     logit = _logit(graph, calibrator, scores)
     positive = graph.op("Sigmoid", logit)
     if n_scores == 1:

@@ -11,6 +11,7 @@ from sklearn.isotonic import isotonic_regression
 from sklearn.utils.validation import check_is_fitted
 
 from clearning._curve import combination_rows, marked_penalties
+from clearning._directions import coefficients_by_score, strength
 from clearning.display._style import COLOURS, GREY, PALE, distinct_colours, new_axes, tidy
 
 __all__ = ["CVDisplay", "PathDisplay"]
@@ -142,7 +143,7 @@ class PathDisplay:
         names = self._names()
         self.ax_ = new_axes("PathDisplay", 1, 1, _SIZE)[0] if ax is None else ax
         self.figure_ = self.ax_.figure
-        coefs = self.path.coefs
+        coefs = _by_feature(self.path.coefs)
         along = self.path.alphas if x == "alpha" else np.abs(coefs).sum(axis=1)
         self.lines_ = []
         largest = self._largest(coefs, at)[:n_labels]
@@ -165,12 +166,12 @@ class PathDisplay:
 
     def _largest(self, coefs: NDArray[Any], at: float | None) -> NDArray[np.intp]:
         """Features that are not zero at a penalty, the largest coefficients first."""
-        row = coefs[-1] if at is None else self.path.coef_at(at)[0]
+        row = coefs[-1] if at is None else strength(np.atleast_2d(self.path.coef_at(at)[0]))
         kept = np.flatnonzero(row)
         return kept[np.argsort(-np.abs(row[kept]), kind="stable")]
 
     def _names(self) -> list[str]:
-        n_features = self.path.coefs.shape[1]
+        n_features = self.path.coefs.shape[-1]
         names = self.feature_names if self.feature_names is not None else self.path.feature_names
         if names is None:
             return [str(j) for j in range(n_features)]
@@ -317,6 +318,11 @@ class CVDisplay:
             fontsize="small",
             color=GREY,
         )
+
+
+def _by_feature(coefs: NDArray[Any]) -> NDArray[np.float64]:
+    """One line a feature: its coefficient, or the norm of those of many classes."""
+    return strength(coefficients_by_score(coefs, coefs.shape[-1]))
 
 
 def _as_loss(scoring: str, mean: NDArray[Any]) -> tuple[str, NDArray[Any]]:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import get_tags
 from threadpoolctl import threadpool_limits
 
 from clearning import CLearningClassifierCV, KernelCLearningClassifierCV
@@ -42,13 +43,19 @@ def search(
     """
     common = {"cv": cv, "selection": options.selection, "n_jobs": options.jobs}
     candidates = {"linear": CLearningClassifierCV(**common)}
-    if options.kernel or (options.kernel is None and Z.shape[0] <= MOST_KERNEL_ROWS):
-        landmarks = _LANDMARKS if Z.shape[0] > MOST_KERNEL_ROWS else None
-        candidates["kernel"] = KernelCLearningClassifierCV(n_landmarks=landmarks, **common)
+    landmarks = _LANDMARKS if Z.shape[0] > MOST_KERNEL_ROWS else None
+    kernel = KernelCLearningClassifierCV(n_landmarks=landmarks, **common)
+    if options.kernel or (options.kernel is None and landmarks is None and _takes(kernel, y)):
+        candidates["kernel"] = kernel
     notes: list[str] = []
     records = [_fit(name, each, Z, y, weight, notes, say) for name, each in candidates.items()]
     chosen, reason = _choose(records)
     return Choice(candidates[chosen], records, reason, notes)
+
+
+def _takes(classifier: Any, y: Any) -> bool:
+    """Whether a classifier can have as many classes as there are."""
+    return get_tags(classifier).classifier_tags.multi_class or len(np.unique(y)) == 2
 
 
 def _fit(
