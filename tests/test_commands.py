@@ -84,7 +84,10 @@ def test_predict_takes_gaps_unseen_categories_and_columns_in_any_order(fitted, t
     assert told.columns == ["row", "predicted", "probability of no", "probability of yes"]
     assert told["row"].to_list() == list(range(2, 52))
     assert (told["probability of no"] + told["probability of yes"] - 1).abs().max() < 1e-12
-    assert "50 rows: " in capsys.readouterr().out
+    shown = capsys.readouterr()
+    assert "50 rows: " in shown.out
+    assert "row 2, column 'port': 'Atlantis' was not met in training" in shown.err
+    assert shown.err.count("\n") == 1
 
 
 def test_explanations_add_up(fitted, kernel, tmp_path):

@@ -12,6 +12,7 @@ from clearning.tables.kinds import asked_for, decide, decide_all
 from clearning.tables.problems import leaks
 from clearning.tables.schema import Source, decide_columns, odd_cells, prepare, read_target
 from clearning.tables.values import all_numbers, numbers
+from clearning.tables.values import strings as words
 
 
 def kind_of(values, name="c"):
@@ -85,6 +86,12 @@ def test_a_few_odd_cells_count_as_missing_and_are_told():
 def test_ways_to_write_numbers():
     assert numbers(pl.Series(["1,234", "12.5", "x"]), "1,000.5").to_list() == [1234.0, 12.5, None]
     assert numbers(pl.Series(["1.234,5", "7", "1.2.3"]), "1.000,5").to_list() == [1234.5, 7.0, None]
+
+
+def test_codes_are_the_same_words_however_they_are_stored():
+    for values in ([1, 2, None], [1.0, 2.0, None], ["1", " 2 ", None]):
+        assert words(pl.Series(values)).to_list() == ["1", "2", None]
+    assert words(pl.Series([1.5, 2.0])).to_list() == ["1.5", "2.0"]
 
 
 def test_all_at_once_is_one_by_one():

@@ -38,6 +38,7 @@ def warn(sentence: str | None) -> None:
 
 def read_new_rows(model_path: Path, table_path: Path) -> tuple[Any, Any, Any]:
     """Return the model, the table and its columns as the model takes them."""
+    from clearning.tables.errors import place, quoted
     from clearning.tables.files import read_table
     from clearning.tables.model import load_table_model, version_note
     from clearning.tables.schema import Source, odd_cells, prepare
@@ -48,4 +49,8 @@ def read_new_rows(model_path: Path, table_path: Path) -> tuple[Any, Any, Any]:
     prepared = prepare(source, model.columns)
     for sentence in odd_cells(source, model.columns):
         warn(sentence)
+    for name, first, count in model.unseen(prepared):
+        where = place(table_path, source.row_of(first), name)
+        cell = quoted(source.frame[name][first])
+        warn(f"{where}: {cell} was not met in training, nor what {count - 1:,} other rows hold.")
     return model, source, prepared

@@ -113,6 +113,16 @@ class TableModel:
             frame = pl.DataFrame(frame)
         return prepare(Source(frame, Path(path)), self.columns)
 
+    def unseen(self, prepared: Any) -> list[tuple[str, int, int]]:
+        """Columns with categories that training had none of: name, first row, how many rows."""
+        found = []
+        for part, encoder, names in self.pipeline[0].transformers_:
+            for name, levels in zip(names, encoder.categories_ if part == "category" else ()):
+                new = ~np.isin(prepared[name].to_numpy().astype(str), levels.astype(str))
+                if new.any():
+                    found.append((name, int(new.argmax()), int(new.sum())))
+        return found
+
     def predict(self, frame: Any) -> NDArray[Any]:
         """Return the class of each row."""
         return self.pipeline.predict(self.prepared(frame))

@@ -39,10 +39,19 @@ def strings(series: Any) -> Any:
     import polars as pl
 
     series = nameless(series)
+    if series.dtype.is_float() and _whole(series):
+        # The same codes as whole numbers and as 1.0 are the same words.
+        series = series.cast(pl.Int64, strict=False)
     if series.dtype != pl.String:
         series = series.cast(pl.String, strict=False)
     stripped = series.str.strip_chars()
     return stripped.set(stripped == "", None) if (stripped == "").any() else stripped
+
+
+def _whole(series: Any) -> bool:
+    """Whether all numbers of a column are whole and exact."""
+    held = series.drop_nulls().drop_nans()
+    return bool(((held % 1 == 0) & (held.abs() < 2**53)).all())
 
 
 def numbers(series: Any, written: str = PLAIN) -> Any:
