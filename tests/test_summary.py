@@ -141,4 +141,7 @@ def test_the_features_kept_at_the_chosen_penalty_are_named_in_colours_of_their_o
     assert len(named) == min(12, len(kept))
     colours = [tuple(np.ravel(label.get_color())) for label in display.labels_]
     assert len(set(colours)) == len(colours)
+    ever = np.flatnonzero(model.path_.coefs.any(axis=0))
+    drawn = np.column_stack([line.get_ydata() for line in display.lines_])
+    np.testing.assert_allclose(drawn, (model.path_.coefs * X.std(axis=0))[:, ever])
     plt.close("all")

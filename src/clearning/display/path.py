@@ -32,6 +32,8 @@ class PathDisplay:
         The path.
     feature_names : sequence of str, default=None
         Names of the features; by default those of the path, or their numbers.
+    scales : array-like of shape (n_features,), default=None
+        What coefficients are multiplied by, such as standard deviations of the features.
 
     Attributes
     ----------
@@ -59,9 +61,12 @@ class PathDisplay:
     lines_: list[Any]
     labels_: list[Any]
 
-    def __init__(self, path: Any, *, feature_names: Sequence[str] | None = None) -> None:
+    def __init__(
+        self, path: Any, *, feature_names: Sequence[str] | None = None, scales: Any = None
+    ) -> None:
         self.path = path
         self.feature_names = feature_names
+        self.scales = scales
 
     @classmethod
     def from_path(
@@ -103,11 +108,14 @@ class PathDisplay:
         -------
         PathDisplay
             With the features named that are kept at the chosen penalty, and a dotted line there
-            where it is drawn over the penalties.
+            where it is drawn over the penalties. Where the classifier standardises, coefficients
+            are those of features in units of their standard deviations.
         """
         check_is_fitted(estimator, "path_")
-        options = {"at": estimator.alpha_, **plot_options}
-        return cls(estimator.path_, feature_names=feature_names).plot(**options)
+        standardised = getattr(estimator, "standardize", False)
+        scales = getattr(estimator, "feature_scales_", None) if standardised else None
+        display = cls(estimator.path_, feature_names=feature_names, scales=scales)
+        return display.plot(**{"at": estimator.alpha_, **plot_options})
 
     def plot(
         self,
@@ -143,7 +151,7 @@ class PathDisplay:
         names = self._names()
         self.ax_ = new_axes("PathDisplay", 1, 1, _SIZE)[0] if ax is None else ax
         self.figure_ = self.ax_.figure
-        coefs = _by_feature(self.path.coefs)
+        coefs = self._scaled(_by_feature(self.path.coefs))
         along = self.path.alphas if x == "alpha" else np.abs(coefs).sum(axis=1)
         self.lines_ = []
         largest = self._largest(coefs, at)[:n_labels]
@@ -155,7 +163,8 @@ class PathDisplay:
             self.ax_.axvline(at, color=GREY, linestyle=":")
         if x == "alpha":
             _falling_log_axis(self.ax_)
-        self.ax_.set(xlabel="alpha" if x == "alpha" else "ℓ₁ norm", ylabel="coefficient")
+        name = "coefficient" if self.scales is None else "standardised coefficient"
+        self.ax_.set(xlabel="alpha" if x == "alpha" else "ℓ₁ norm", ylabel=name)
         self.ax_.axhline(0.0, color=GREY, linewidth=0.8, zorder=0)
         tidy(self.ax_)
         _count_axis(self.ax_, along, self.path.n_nonzero)
@@ -164,9 +173,14 @@ class PathDisplay:
         )
         return self
 
+    def _scaled(self, coefs: NDArray[Any]) -> NDArray[Any]:
+        return coefs if self.scales is None else coefs * np.asarray(self.scales)
+
     def _largest(self, coefs: NDArray[Any], at: float | None) -> NDArray[np.intp]:
         """Features that are not zero at a penalty, the largest coefficients first."""
-        row = coefs[-1] if at is None else strength(np.atleast_2d(self.path.coef_at(at)[0]))
+        row = coefs[-1]
+        if at is not None:
+            row = self._scaled(strength(np.atleast_2d(self.path.coef_at(at)[0])))
         kept = np.flatnonzero(row)
         return kept[np.argsort(-np.abs(row[kept]), kind="stable")]
 
