@@ -156,11 +156,14 @@ def test_held_out_by_time_and_by_group(tmp_path):
     assert load_model(tmp_path / "model.skops").record["test"]["row"].tolist() == list(
         range(92, 122)
     )
+    model = load_model(tmp_path / "model.skops")
+    assert "day" not in [column.name for column in model.columns]
     assert run("fit", path, "--target", "y", "-o", tmp_path, "--no-kernel", "--group", "house") == 0
     model = load_model(tmp_path / "model.skops")
     held = {columns["house"][row - 2] for row in model.record["test"]["row"].tolist()}
     assert len(model.record["test"]["row"]) == 4 * len(held)
     assert "house" not in [column.name for column in model.columns]
+    assert "day" in [column.name for column in model.columns]
 
 
 def test_weights_count(tmp_path):

@@ -160,7 +160,8 @@ def fit_table(
 
 def _data(source: Source, target: Target, options: FitOptions) -> tuple[Data, list[Column]]:
     weight = None if options.weight is None else read_weight(source, options.weight)
-    roles = {"target": options.target, "weight": options.weight, "group": options.group}
+    # What parts or weighs the rows is not learnt from: later rows lie beyond every time seen.
+    roles = {name: getattr(options, name) for name in ("target", "weight", "group", "time")}
     columns = decide_columns(source, roles, options.kinds)
     held = np.flatnonzero(target.held)
     features = prepare(source, columns)
