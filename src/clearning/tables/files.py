@@ -121,11 +121,11 @@ def _read_binary(path: Path, ending: str) -> Any:
         if ending in _PARQUET:
             file = parquet.ParquetFile(path)
             _check_names(path, file.schema_arrow.names)
-            return file.read()
+            return _sound(file.read())
         with pa.memory_map(str(path)) as source:
             file = _open_ipc(ipc, source)
             _check_names(path, file.schema.names)
-            return file.read_all()
+            return _sound(file.read_all())
     except (pa.ArrowException, OSError, ValueError) as error:
         if isinstance(error, TableError):
             raise
@@ -133,6 +133,12 @@ def _read_binary(path: Path, ending: str) -> Any:
             f"{path} is no whole {format_name} file, it may be cut off or damaged: "
             f"{_first_line(error)}."
         ) from error
+
+
+def _sound(table: Any) -> Any:
+    """A table whose offsets and letters are right: wrong ones would be met much later, or never."""
+    table.validate(full=True)
+    return table
 
 
 def _open_ipc(ipc: Any, source: Any) -> Any:
