@@ -13,7 +13,8 @@ import pytest
 from sklearn.metrics import log_loss
 from sklearn.svm import SVC
 
-from clearning.datasets import make_g241c, make_simulation, whole
+from clearning import _whole
+from clearning.datasets import make_g241c, make_simulation
 from clearning.experiments import command, paper, reproduce, sets, svm_probabilities
 from clearning.experiments.document import (
     Document,
@@ -102,7 +103,7 @@ def test_full_disk_leaves_no_half_result(tmp_path, monkeypatch):
     def full(*args):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(whole.os, "fsync", full)
+    monkeypatch.setattr(_whole.os, "fsync", full)
     with pytest.raises(OSError, match="No space left"):
         ResultStore(tmp_path).write("key", 1)
     assert not list(tmp_path.iterdir())
