@@ -12,6 +12,7 @@ from scipy import sparse
 
 from clearning import _core
 from clearning._sklearn import safe_indexing
+from clearning._threads import threads_for
 from clearning._wide_ridge import is_wide_ridge, solve_wide_ridge
 from clearning.losses import Loss
 
@@ -79,9 +80,10 @@ class Features:
         return column_scales(self.columns, shares) if self.standardize else np.ones(self.n_columns)
 
     def solve(self, request: dict[str, Any], loss: Loss) -> dict[str, Any]:
-        if is_wide_ridge(self.columns, request):
-            return solve_wide_ridge(self.columns, request, loss)
-        return _solve_by_columns(self.columns, request)
+        with threads_for(self.columns.size):
+            if is_wide_ridge(self.columns, request):
+                return solve_wide_ridge(self.columns, request, loss)
+            return _solve_by_columns(self.columns, request)
 
 
 def by_columns(X: Any) -> Any:

@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from clearning import _core
 from clearning._designs import Array, Indices
 from clearning._kernel_matrix import check_kernel_matrix, lift_rounded
+from clearning._threads import threads_for
 from clearning.kernels import Kernel
 from clearning.landmarks import select_landmarks
 from clearning.losses import Loss
@@ -66,12 +67,13 @@ class Expansion:
 
     def solve(self, request: dict[str, Any], loss: Loss) -> dict[str, Any]:
         """Ask the compiled core, which reads both matrices by columns."""
-        if self.penalty_kernel is not None:
-            penalty = np.asfortranarray(self.penalty_kernel, dtype=self.K.dtype)
-            return _core.solve_kernel(np.asfortranarray(self.K), penalty, request)
-        # A symmetric matrix is its own transpose, so no copy is needed in either memory order.
-        K = self.K.T if self.K.flags.c_contiguous else np.asfortranarray(self.K)
-        return _core.solve_kernel(K, K, request)
+        with threads_for(self.K.size):
+            if self.penalty_kernel is not None:
+                penalty = np.asfortranarray(self.penalty_kernel, dtype=self.K.dtype)
+                return _core.solve_kernel(np.asfortranarray(self.K), penalty, request)
+            # A symmetric matrix is its own transpose, so no copy is needed in either memory order.
+            K = self.K.T if self.K.flags.c_contiguous else np.asfortranarray(self.K)
+            return _core.solve_kernel(K, K, request)
 
 
 def expand(kernel: Kernel, X: Any, n_landmarks: int | None, random_state: Any) -> Expansion:
