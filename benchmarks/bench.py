@@ -26,6 +26,7 @@ import linear
 import memory
 import runner
 import temperature
+import threads
 from calibration import speed as calibration_speed
 from calibration import study as calibration_study
 from kernel_quality import study as kernel_quality_study
@@ -79,6 +80,7 @@ def full_sections(**reuse: bool) -> dict[str, Callable[[], Section]]:
         "cooling": lambda: temperature.cooling_section(),
         "growth": lambda: growth.section(growth.SIZES),
         "memory": lambda: memory.section(),
+        "threads": lambda: threads.section(),
         "kernel-quality": kernel_quality_study.section,
         "calibration": calibration_study.section,
         "calibration-speed": calibration_speed.section,
