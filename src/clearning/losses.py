@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from scipy.special import entr, xlog1py, xlogy
 
 from clearning._loss import Array, Loss, elementwise, logit, sigmoid
+from clearning._multi_coherence import MultiCoherence
 from clearning._ranges import NON_NEGATIVE, POSITIVE
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "Logistic",
     "Loss",
     "MajorizationLoss",
+    "MultiCoherence",
     "SquaredHinge",
     "make_loss",
 ]
