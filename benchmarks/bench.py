@@ -24,6 +24,7 @@ import growth
 import kernel
 import linear
 import memory
+import multinomial
 import runner
 import temperature
 import threads
@@ -69,6 +70,7 @@ def full_sections(**reuse: bool) -> dict[str, Callable[[], Section]]:
             **reuse,
         ),
         "loss": lambda: linear.loss_section(SIMULATED + SPARSE, BOTH),
+        "multinomial": lambda: multinomial.section(list(multinomial.WORKLOADS)),
         "cross-validation": lambda: cross_validation.section(
             cross_validation.WORKLOADS, BOTH, **reuse
         ),
@@ -104,6 +106,7 @@ def quick_sections() -> dict[str, Callable[[], Section]]:
             most=1.0,
         ),
         "loss": lambda: linear.loss_section(["72x7129", "5000x500"], [1.0], repeats=3),
+        "multinomial": lambda: multinomial.section(["wine", "digits"]),
         "cross-validation": lambda: cross_validation.section(["72x7129"], [1.0], repeats=1),
         "kernel-path": lambda: kernel.path_section([200], l1_ratios=(0.5,), repeats=2),
         "cooling": lambda: temperature.cooling_section("62x2000", l1_ratios=(1.0,)),

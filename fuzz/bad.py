@@ -51,8 +51,6 @@ _ENTRIES = [
     Bad(BOTH, "y = np.linspace(0.1, 0.9, len(y)) ** 2", ("y", "label", "target", "class")),
     Bad(BOTH, "y = y[:, None] * np.ones(2) if y.dtype.kind in 'if' else None", ("y", "shape")),
     Bad(BOTH, "y = np.where(np.arange(len(y)) == 0, np.nan, 1.0)", ("y", "NaN")),
-    # Once there are many classes, three of them are a problem like others: remove this line.
-    Bad(BOTH, "y = np.arange(len(y)) % 3", ("class",)),
     *_given(
         "sample_weight",
         "np.full(len(y), np.nan) | np.nan | np.full(len(y), np.inf) | -np.ones(len(y)) | "

@@ -272,7 +272,7 @@ def test_groups_without_routing_are_refused(data):
         ("l1_ratios", [0.5, 1.5], r"l1_ratios must hold numbers in \[0, 1\]; got 1.5"),
         ("l1_ratios", 0.5, "'l1_ratios' parameter"),
         ("rhos", [0.0], r"rhos must hold numbers in \(0, inf\); got 0"),
-        ("us", [-1.0], r"us must hold numbers in \(0, inf\); got -1"),
+        ("us", [-1.0], r"us must hold numbers in \[0, inf\); got -1"),
         ("rhos", [np.nan], "rhos contains NaN"),
         ("cv", 1, "cv"),
         ("scoring", "neg_logloss", "'scoring' parameter"),

@@ -283,7 +283,7 @@ def test_an_unfinished_fit_warns_with_its_gap(data):
         ("loss", "exponential"),
         ("rho", 0.0),
         ("rho", -1.0),
-        ("u", 0.0),
+        ("u", -0.1),
         ("delta", 0.0),
         ("alpha", 0.0),
         ("alpha", -0.1),
@@ -346,10 +346,6 @@ BAD_DATA = {
     "short_y": (lambda X, y: (X, y[:-1], {}), "inconsistent numbers of samples"),
     "nan_in_y": (lambda X, y: (X, _spoil(y, np.nan), {}), "Input y contains NaN"),
     "one_class": (lambda X, y: (X, np.ones_like(y), {}), "only one class"),
-    "three_classes": (
-        lambda X, y: (X, np.arange(len(y)) % 3, {}),
-        "Only binary classification is supported",
-    ),
     "continuous": (lambda X, y: (X, X[:, 0], {}), "Unknown label type"),
     "negative_weight": (
         lambda X, y: (X, y, {"sample_weight": _spoil(np.ones(len(y)), -1.0)}),

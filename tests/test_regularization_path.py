@@ -205,7 +205,6 @@ def test_bad_options_are_told(data, options, message):
         ([[1.0], [np.nan]], [0, 1], "Input X contains NaN"),
         ([[1.0], [np.inf]], [0, 1], "Input X contains infinity"),
         ([[1.0], [2.0]], [0, 0], "class"),
-        ([[1.0], [2.0], [3.0]], [0, 1, 2], "class"),
         ([[1.0], [2.0]], [0, 1, 1], "inconsistent numbers of samples"),
         ([1.0, 2.0], [0, 1], "Expected 2D array"),
         ([[1.0], [2.0]], [0.3, 0.7], "Unknown label type"),

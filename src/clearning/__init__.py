@@ -19,6 +19,7 @@ _HOME = {
     "KernelCLearningClassifierCV": "kernel",
     "CalibratedMarginClassifier": "calibration",
     "CoherenceCalibrator": "calibration",
+    "JointCoherenceCalibrator": "calibration",
     "PlattCalibrator": "calibration",
     "SollichCalibrator": "calibration",
     "WeightedMarginClassifier": "calibration",

@@ -19,6 +19,14 @@ def solve_sparse(
 def solve_kernel(
     K: NDArray[Any], penalty: NDArray[Any], request: dict[str, Any]
 ) -> dict[str, Any]: ...
+def solve_dense_classes(X: NDArray[Any], request: dict[str, Any]) -> dict[str, Any]: ...
+def solve_sparse_classes(
+    data: NDArray[Any],
+    indices: NDArray[Any],
+    indptr: NDArray[Any],
+    n_rows: int,
+    request: dict[str, Any],
+) -> dict[str, Any]: ...
 def evaluate_loss(
     loss: dict[str, Any], margins: NDArray[np.float64]
 ) -> dict[str, NDArray[np.float64]]: ...

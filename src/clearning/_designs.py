@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -83,7 +84,19 @@ class Features:
         with threads_for(self.columns.size):
             if is_wide_ridge(self.columns, request):
                 return solve_wide_ridge(self.columns, request, loss)
-            return _solve_by_columns(self.columns, request)
+            return _solve_by_columns(
+                self.columns, request, dense=_core.solve_dense, by_columns=_core.solve_sparse
+            )
+
+    def solve_classes(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Ask the compiled core about many classes together."""
+        with threads_for(self.columns.size):
+            return _solve_by_columns(
+                self.columns,
+                request,
+                dense=_core.solve_dense_classes,
+                by_columns=_core.solve_sparse_classes,
+            )
 
 
 def by_columns(X: Any) -> Any:
@@ -139,10 +152,16 @@ def _weight_of_zeros(X: Any, columns: Indices, shares: Array) -> Array:
     return zeros
 
 
-def _solve_by_columns(X: Any, request: dict[str, Any]) -> dict[str, Any]:
+def _solve_by_columns(
+    X: Any,
+    request: dict[str, Any],
+    *,
+    dense: Callable[..., dict[str, Any]],
+    by_columns: Callable[..., dict[str, Any]],
+) -> dict[str, Any]:
     if not sparse.issparse(X):
-        return _core.solve_dense(X, request)
+        return dense(X, request)
     indices, indptr = X.indices, X.indptr
     if indices.dtype != indptr.dtype or indices.dtype not in (np.int32, np.int64):
         indices, indptr = indices.astype(np.int64), indptr.astype(np.int64)
-    return _core.solve_sparse(X.data, indices, indptr, X.shape[0], request)
+    return by_columns(X.data, indices, indptr, X.shape[0], request)

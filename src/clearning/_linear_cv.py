@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from clearning._door import check_weight
 from clearning._linear_base import LINEAR_CONSTRAINTS, BaseLinearClassifier
-from clearning._problem import Grid, Problem, Settings, Start
+from clearning._problem import Grid, Problem, Settings
 from clearning._search_classifier import SEARCH_CONSTRAINTS, SearchMixin
 from clearning._search_folds import make_folds
 from clearning._sklearn import fit_context, raise_for_params
@@ -28,7 +28,8 @@ class CLearningClassifierCV(SearchMixin, BaseLinearClassifier):
     ----------
     loss : {"coherence", "logistic", "huberized_hinge", "squared_hinge", "hinge"} or Loss, \
             default="coherence"
-        The loss of the margin; "coherence" is the C-loss.
+        The loss of the margin; "coherence" is the C-loss. For more than two classes as for
+        :class:`CLearningClassifier`.
     alphas : int or array-like, default=100
         Number of penalties on the path, from the smallest with all coefficients zero down a
         logarithmic grid; or the penalties themselves.
@@ -37,6 +38,8 @@ class CLearningClassifierCV(SearchMixin, BaseLinearClassifier):
         than samples and 0.0001 elsewhere.
     l1_ratios : array-like of float, default=(0.5,)
         Shares of the ℓ₁ penalty to try.
+    groups : None, "classes" or array-like of shape (n_features,), default=None
+        As for :class:`CLearningClassifier`.
     rhos : array-like of float, default=(1.0,)
         Temperatures to try; ignored but for the first where the loss is not "coherence".
     us : array-like of float, default=(1.0,)
@@ -67,7 +70,8 @@ class CLearningClassifierCV(SearchMixin, BaseLinearClassifier):
         Non-negative factors of each coefficient's penalty; 0 leaves it unpenalised.
     bounds : tuple (lower, upper), default=None
         Bounds of the coefficients, numbers or arrays of shape (n_features,), with
-        lower ≤ 0 ≤ upper.
+        lower ≤ 0 ≤ upper; for m > 2 classes whatever broadcasts to (m, n_features). Not to be had
+        with groups.
     class_weight : dict or "balanced", default=None
         Weights of the classes, which multiply the sample weights.
     tol : float, default=1e-6
@@ -138,6 +142,7 @@ class CLearningClassifierCV(SearchMixin, BaseLinearClassifier):
         alphas: int | ArrayLike = 100,
         alpha_min_ratio: float | str = "auto",
         l1_ratios: ArrayLike = (0.5,),
+        groups: ArrayLike | str | None = None,
         rhos: ArrayLike = (1.0,),
         us: ArrayLike = (1.0,),
         delta: float = 2.0,
@@ -158,6 +163,7 @@ class CLearningClassifierCV(SearchMixin, BaseLinearClassifier):
         self.alphas = alphas
         self.alpha_min_ratio = alpha_min_ratio
         self.l1_ratios = l1_ratios
+        self.groups = groups
         self.rhos = rhos
         self.us = us
         self.delta = delta
@@ -190,7 +196,7 @@ class CLearningClassifierCV(SearchMixin, BaseLinearClassifier):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The samples.
         y : array-like of shape (n_samples,)
-            Labels of two classes.
+            Labels of two or more classes.
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights of the samples, in the fits and in the default scores.
         offset : array-like of shape (n_samples,), default=None
@@ -214,6 +220,7 @@ class CLearningClassifierCV(SearchMixin, BaseLinearClassifier):
         self._adopt(found)
         self.classes_ = problem.target.classes
         self.path_ = found.candidate.solve(problem, plan.settings)
+        self.loss_ = self.path_.loss
         self._take(self.path_, found.alpha_index)
         polished = self._polish(problem, found.alpha_index)
         if polished.dual_gaps[0] < self.dual_gap_:
@@ -231,8 +238,7 @@ class CLearningClassifierCV(SearchMixin, BaseLinearClassifier):
         """
         path = self.path_
         settings = Settings(tol=min(self.tol, 1e-16), max_iter=min(self.max_iter, 30))
-        start = Start(path.sparse_coefs[[index]].toarray()[0], float(path.intercepts[index]))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # the path has met `tol`, or warned
             grid = Grid.of(path.alphas[[index]])
-            return solve_path(problem, path.loss, path.l1_ratio, grid, settings, start)
+            return solve_path(problem, path.loss, path.l1_ratio, grid, settings, path.start(index))

@@ -28,7 +28,7 @@ COMMON_CONSTRAINTS: dict[str, list[Any]] = {
 }
 SINGLE_FIT_CONSTRAINTS: dict[str, list[Any]] = {
     "rho": [Interval(Real, 0, None, closed="neither")],
-    "u": [Interval(Real, 0, None, closed="neither")],
+    "u": [Interval(Real, 0, None, closed="left")],
     "alpha": [Interval(Real, 0, None, closed="neither")],
     "l1_ratio": [Interval(Real, 0, 1, closed="both")],
     "warm_start": ["boolean"],
@@ -63,7 +63,8 @@ class needs_link:
 
 
 class MarginClassifierMixin(ClassifierMixin):
-    """Predictions from a score f(x): its sign, and the loss's inverse link η̃(f).
+    """Predictions from a score f(x): its sign, and the loss's inverse link η̃(f); of m > 2 classes
+    the largest of m scores and their joint inverse link.
 
     A class that mixes this in has ``decision_function(X, offset=None)``, ``classes_`` and
     ``loss_``; a ``calibrator_`` takes the place of the loss's link. As either is > 1/2 exactly
@@ -85,14 +86,17 @@ class MarginClassifierMixin(ClassifierMixin):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The samples.
         offset : array-like of shape (n_samples,), default=None
-            Added to the scores.
+            Added to the scores; of shape (n_samples, n_classes) for more than two classes.
 
         Returns
         -------
         y : ndarray of shape (n_samples,)
-            ``classes_[1]`` where the score is positive, ``classes_[0]`` elsewhere.
+            ``classes_[1]`` where the score is positive, ``classes_[0]`` elsewhere; of more than two
+            classes the one with the largest score.
         """
         scores = self.decision_function(X, offset=offset)
+        if scores.ndim == 2:
+            return self.classes_[scores.argmax(axis=1)]
         return self.classes_[(scores > 0).astype(np.intp)]
 
     @needs_link
@@ -108,7 +112,7 @@ class MarginClassifierMixin(ClassifierMixin):
 
         Returns
         -------
-        probabilities : ndarray of shape (n_samples, 2)
+        probabilities : ndarray of shape (n_samples, n_classes)
             One column per class, in the order of ``classes_``.
         """
         scores = self.decision_function(X, offset=offset)
@@ -127,7 +131,7 @@ class MarginClassifierMixin(ClassifierMixin):
 
         Returns
         -------
-        log_probabilities : ndarray of shape (n_samples, 2)
+        log_probabilities : ndarray of shape (n_samples, n_classes)
             In the order of ``classes_``.
         """
         with np.errstate(divide="ignore"):

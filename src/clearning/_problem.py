@@ -35,33 +35,43 @@ class Target:
 
     Attributes
     ----------
-    classes : ndarray of shape (2,)
-        The two labels, sorted; the second is the positive one.
-    signs : ndarray of shape (n_samples,)
-        −1 for the first class, +1 for the second.
+    classes : ndarray of shape (n_classes,)
+        The labels, sorted; of two the second is the positive one.
+    codes : ndarray of shape (n_samples,)
+        The place of each sample's label among them.
     weight : ndarray of shape (n_samples,) or None
         Class weight times sample weight, as shares of the largest.
-    offset : ndarray of shape (n_samples,) or None
-        What is added to each sample's score.
+    offset : ndarray of shape (n_samples,) or (n_samples, n_classes) or None
+        What is added to each sample's score, or to the m scores of more than two classes.
     """
 
     classes: NDArray[Any]
-    signs: Array
+    codes: Indices
     weight: Array | None
     offset: Array | None
+
+    @property
+    def n_classes(self) -> int:
+        """The number of classes."""
+        return len(self.classes)
+
+    @cached_property
+    def signs(self) -> Array:
+        """Of two classes −1 for the first, +1 for the second."""
+        return np.where(self.codes == 1, 1.0, -1.0)
 
     @property
     def shares(self) -> Array:
         """The weights, made to sum to one."""
         if self.weight is None:
-            return np.full(len(self.signs), 1.0 / len(self.signs))
+            return np.full(len(self.codes), 1.0 / len(self.codes))
         return self.weight / self.weight.sum()
 
     @property
     def offsets(self) -> Array:
         """The offsets, zeros where there are none."""
         if self.offset is None:
-            return np.zeros(len(self.signs))
+            return np.zeros(len(self.codes))
         return np.ascontiguousarray(self.offset)
 
     def rows(self, index: Indices) -> Target:
@@ -71,17 +81,22 @@ class Target:
             return None if values is None else values[index]
 
         return replace(
-            self, signs=self.signs[index], weight=take(self.weight), offset=take(self.offset)
+            self, codes=self.codes[index], weight=take(self.weight), offset=take(self.offset)
         )
 
 
 @dataclass(frozen=True)
 class Penalty:
-    """Factors pⱼ ≥ 0 and bounds: numbers for all coefficients, or arrays with one for each."""
+    """Factors pⱼ ≥ 0 and bounds: numbers for all coefficients, or arrays with one for each.
+
+    `groups` holds the number of each column's group where columns are penalised together; factors
+    are then those of the groups. With more than two classes bounds have a row a class.
+    """
 
     factor: Array | float = 1.0
     lower: Array | float = -np.inf
     upper: Array | float = np.inf
+    groups: Indices | None = None
 
 
 @dataclass(frozen=True)
@@ -161,13 +176,19 @@ class Start:
     """Where a solve begins."""
 
     coef: Array
-    intercept: float
+    intercept: Any
 
 
 def check_labelled(
-    X: Any, y: Any, *, sample_weight: Any = None, class_weight: Any = None, offset: Any = None
+    X: Any,
+    y: Any,
+    *,
+    sample_weight: Any = None,
+    class_weight: Any = None,
+    offset: Any = None,
+    many: bool = False,
 ) -> Target:
-    """Check a target whose labels nobody has looked at yet."""
+    """Check a target whose labels nobody has looked at yet; `many` lets more than two in."""
     y = check_labels(y)
     check_consistent_length(X, y)
     return check_target(
@@ -176,6 +197,7 @@ def check_labelled(
         sample_weight=sample_weight,
         class_weight=class_weight,
         offset=offset,
+        many=many,
     )
 
 
@@ -186,22 +208,23 @@ def check_target(
     sample_weight: ArrayLike | None = None,
     class_weight: dict[Any, float] | str | None = None,
     offset: ArrayLike | None = None,
+    many: bool = False,
 ) -> Target:
     """Encode the labels, multiply the weights and check the offset."""
-    classes, codes = encode_labels(y)
+    classes, codes = encode_labels(y, many=many)
     return Target(
         classes=classes,
-        signs=np.where(codes == 1, 1.0, -1.0),
+        codes=codes,
         weight=_check_weight(X, classes, codes, sample_weight, class_weight),
-        offset=None if offset is None else check_offset(X, offset),
+        offset=None if offset is None else check_offset(X, offset, len(classes)),
     )
 
 
-def encode_labels(y: NDArray[Any]) -> tuple[NDArray[Any], Indices]:
-    """Return the two classes and, for each sample, the index of its own."""
+def encode_labels(y: NDArray[Any], *, many: bool = False) -> tuple[NDArray[Any], Indices]:
+    """Return the classes, two unless there may be many, and the index of each sample's own."""
     check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
-    if len(classes) > 2:
+    if len(classes) > 2 and not many:
         kind = type_of_target(y, input_name="y")
         raise ValueError(
             "Only binary classification is supported. The type of the target is "
@@ -228,21 +251,25 @@ def _check_weight(
     if given is None and class_weight is None:
         return None
     weight = np.ones(len(codes)) if given is None else relative(given)
-    totals = np.bincount(codes, weights=weight, minlength=2)
+    totals = np.bincount(codes, weights=weight, minlength=len(classes))
     if not totals.all():
         raise ValueError(
-            "Samples of two classes are needed, but every sample of class "
+            f"Samples of {_count(classes)} classes are needed, but every sample of class "
             f"{classes.tolist()[int(np.argmin(totals))]!r} has sample_weight 0."
         )
     if class_weight is None:
         return weight
     if class_weight == "balanced":
         # Weighted counts, so that a weight of two is the same as a sample seen twice.
-        per_class = totals.sum() / (2.0 * totals)
+        per_class = totals.sum() / (len(classes) * totals)
     else:
         per_class = compute_class_weight(class_weight, classes=classes, y=classes[codes])
         _check_class_weights(classes, per_class)
     return relative(weight * relative(per_class)[codes])
+
+
+def _count(classes: NDArray[Any]) -> str:
+    return "two" if len(classes) == 2 else str(len(classes))
 
 
 def _check_class_weights(classes: NDArray[Any], per_class: Array) -> None:
@@ -253,12 +280,13 @@ def _check_class_weights(classes: NDArray[Any], per_class: Array) -> None:
             )
 
 
-def check_offset(X: Any, offset: ArrayLike) -> Array:
-    """Return the offset as one finite float64 per row of X."""
+def check_offset(X: Any, offset: ArrayLike, n_classes: int = 2) -> Array:
+    """Return the offset as one finite float64 per row of X, or m of them for m > 2 classes."""
     checked = check_numbers("offset", offset)
     n_samples = num_samples(X)
-    if checked.shape != (n_samples,):
-        raise ValueError(f"offset must be of shape ({n_samples},); got shape {checked.shape}.")
+    shape = (n_samples,) if n_classes == 2 else (n_samples, n_classes)
+    if checked.shape != shape:
+        raise ValueError(f"offset must be of shape {shape}; got shape {checked.shape}.")
     largest = float(np.abs(checked).max(initial=0.0))
     if largest > LARGEST_OFFSET:
         raise ValueError(
@@ -268,15 +296,46 @@ def check_offset(X: Any, offset: ArrayLike) -> Array:
     return checked
 
 
-def check_penalty(penalty_factor: Any, bounds: Any, n_columns: int) -> Penalty:
+def check_penalty(
+    penalty_factor: Any, bounds: Any, n_columns: int, *, n_classes: int = 2, groups: Any = None
+) -> Penalty:
     """Return the penalty of so many coefficients."""
     penalty = Penalty()
     if penalty_factor is not None:
         penalty = replace(penalty, factor=_check_factor(penalty_factor, n_columns))
+    if groups is not None:
+        return check_groups(groups, penalty, bounds, n_columns, n_classes)
     if bounds is not None:
-        lower, upper = _check_bounds(bounds, n_columns)
+        lower, upper = _check_bounds(bounds, n_columns, n_classes)
         penalty = replace(penalty, lower=lower, upper=upper)
     return penalty
+
+
+def check_groups(
+    groups: Any, penalty: Penalty, bounds: Any, n_columns: int, n_classes: int
+) -> Penalty:
+    """Return the penalty of columns that enter and leave together, over all classes."""
+    if bounds is not None:
+        raise ValueError("bounds cannot be had with groups: leave one of them None.")
+    if isinstance(groups, str):
+        if groups != "classes":
+            raise ValueError(f"groups={groups!r} must be None, 'classes' or an array of labels.")
+        # With two classes a column has one coefficient, which is a group by itself.
+        return penalty if n_classes == 2 else replace(penalty, groups=np.arange(n_columns))
+    labels = np.asarray(groups)
+    if labels.shape != (n_columns,):
+        raise ValueError(
+            f"groups has shape {labels.shape}; one label per feature, ({n_columns},), is needed."
+        )
+    _, first, numbers, sizes = np.unique(
+        labels, return_index=True, return_inverse=True, return_counts=True
+    )
+    if np.ndim(penalty.factor) == 0:
+        return replace(penalty, factor=np.sqrt(sizes), groups=numbers.reshape(-1))
+    factor = np.asarray(penalty.factor)
+    if (factor != factor[first][numbers]).any():
+        raise ValueError("penalty_factor must be the same for all features of a group.")
+    return replace(penalty, factor=factor[first], groups=numbers.reshape(-1))
 
 
 def _check_factor(penalty_factor: Any, p: int) -> Array:
@@ -290,14 +349,17 @@ def _check_factor(penalty_factor: Any, p: int) -> Array:
     return factor
 
 
-def _check_bounds(bounds: Any, p: int) -> tuple[Array, Array]:
+def _check_bounds(bounds: Any, p: int, n_classes: int) -> tuple[Array, Array]:
+    shape = (p,) if n_classes == 2 else (n_classes, p)
     try:
         low, high = bounds
-        lower = np.array(np.broadcast_to(np.asarray(low, dtype=float), (p,)), dtype=float)
-        upper = np.array(np.broadcast_to(np.asarray(high, dtype=float), (p,)), dtype=float)
+        lower = np.array(np.broadcast_to(np.asarray(low, dtype=float), shape), dtype=float)
+        upper = np.array(np.broadcast_to(np.asarray(high, dtype=float), shape), dtype=float)
     except (TypeError, ValueError) as error:
+        size = f"{p}" if n_classes == 2 else f"{n_classes} x {p}"
         raise ValueError(
-            f"bounds={bounds!r} must be a pair (lower, upper) of numbers or arrays of {p} numbers."
+            f"bounds={bounds!r} must be a pair (lower, upper) of numbers or arrays of {size} "
+            "numbers."
         ) from error
     if np.isnan(lower).any() or np.isnan(upper).any() or (lower > 0).any() or (upper < 0).any():
         raise ValueError("bounds must satisfy lower <= 0 <= upper: zero has to stay possible.")
@@ -334,17 +396,23 @@ def check_options(
     )
 
 
-def check_start(coef_init: Any, intercept_init: Any, n_columns: int) -> Start | None:
+def check_start(
+    coef_init: Any, intercept_init: Any, n_columns: int, n_classes: int = 2
+) -> Start | None:
     """Return where to start, or None for the solver's own choice."""
-    intercept = 0.0
+    rows = 1 if n_classes == 2 else n_classes
+    intercept = np.zeros(rows)
     if intercept_init is not None:
-        given = np.ravel(check_numbers("intercept_init", intercept_init))
-        if given.size != 1:
-            raise ValueError(f"intercept_init must be one finite number; got {given.size}.")
-        intercept = float(given[0])
+        intercept = np.ravel(check_numbers("intercept_init", intercept_init)).copy()
+        if intercept.size != rows:
+            number = "one finite number" if rows == 1 else f"{rows} finite numbers"
+            raise ValueError(f"intercept_init must be {number}; got {intercept.size}.")
     if coef_init is None:
         return None
-    coef = np.ravel(check_numbers("coef_init", coef_init)).copy()
-    if coef.shape != (n_columns,):
-        raise ValueError(f"coef_init must hold {n_columns} finite numbers; got {coef.size}.")
+    coef = check_numbers("coef_init", coef_init).copy()
+    if coef.size != rows * n_columns or (rows > 1 and coef.shape != (rows, n_columns)):
+        size = f"{n_columns}" if rows == 1 else f"{rows} x {n_columns}"
+        raise ValueError(f"coef_init must hold {size} finite numbers; got {coef.size}.")
+    if rows == 1:
+        return Start(np.ravel(coef), float(intercept[0]))
     return Start(coef, intercept)

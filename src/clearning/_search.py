@@ -19,7 +19,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from clearning._designs import Array
 from clearning._problem import Grid, Problem, Settings
 from clearning._progress import progress
-from clearning._ranges import POSITIVE, SHARE
+from clearning._ranges import NON_NEGATIVE, POSITIVE, SHARE
 from clearning._search_calibration import Calibration
 from clearning._search_folds import Crew, Fold, FoldPart
 from clearning._search_scoring import Metric
@@ -67,7 +67,7 @@ def make_combinations(
     """Return every combination; ρ and u vary only where the loss is named "coherence"."""
     ratios = SHARE.check_each("l1_ratios", l1_ratios).tolist()
     temperatures = POSITIVE.check_each("rhos", rhos).tolist()
-    margins = POSITIVE.check_each("us", us).tolist()
+    margins = NON_NEGATIVE.check_each("us", us).tolist()
     if loss != CLoss.name:
         temperatures, margins = temperatures[:1], margins[:1]
     return [
@@ -164,11 +164,12 @@ class Search:
 
         def job(candidate: Candidate, part: FoldPart) -> Array:
             with crew, part as training:
-                scores = part.scores(candidate.solve(training, self.settings))
+                path = candidate.solve(training, self.settings)
+                scores = part.scores(path)
                 # A calibrated metric has to wait for the other folds.
                 if self.calibration is not None:
                     return scores
-                return self.metric(candidate.combination.loss, scores, part.test)
+                return self.metric(path.loss, scores, part.test)
 
         jobs = [delayed(job)(candidate, part) for part in parts for candidate in candidates]
         parallel = Parallel(n_jobs=self.n_jobs, require="sharedmem", return_as="generator")

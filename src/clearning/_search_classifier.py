@@ -69,7 +69,7 @@ class SearchMixin(MarginClassifierMixin):
             self.loss, l1_ratios=self.l1_ratios, rhos=self.rhos, us=self.us, delta=self.delta
         )
         linked = self.calibrate or combinations[0].loss.has_link
-        weight = relative(np.asarray(score_params.get("sample_weight", np.ones(len(target.signs)))))
+        weight = relative(np.asarray(score_params.get("sample_weight", np.ones(len(target.codes)))))
         return Search(
             combinations=combinations,
             grid=check_grid(self.alphas, self.alpha_min_ratio),

@@ -26,7 +26,7 @@ def make_folds(
     target: Target,
     split_params: Mapping[str, Any] | None = None,
 ) -> list[Fold]:
-    """Return stratified folds whose training parts hold both classes, or say why there are none."""
+    """Return stratified folds whose training parts hold all classes, or say why there are none."""
     counts = class_counts(target, slice(None))
     if isinstance(cv, Integral) and min(counts) < int(cv):
         label = target.classes.tolist()[int(np.argmin(counts))]
@@ -36,9 +36,12 @@ def make_folds(
         )
     folds = list(check_cv(cv, y, classifier=True).split(X, y, **(split_params or {})))
     for number, (train, test) in enumerate(folds):
-        if min(class_counts(target, train)) == 0:
+        left = class_counts(target, train)
+        if min(left) == 0:
+            missing = target.classes.tolist()[int(np.argmin(left))]
+            lack = "only one class" if len(left) == 2 else f"no sample of class {missing!r}"
             raise ValueError(
-                f"Fold {number} of cv={cv!r} leaves only one class to train on. "
+                f"Fold {number} of cv={cv!r} leaves {lack} to train on. "
                 "Use fewer folds, or folds that are stratified by class."
             )
         if max(class_counts(target, test)) == 0:
@@ -48,11 +51,10 @@ def make_folds(
 
 def class_counts(target: Target, index: Any) -> list[int]:
     """Samples of each class that carry weight."""
-    signs = target.signs[index]
+    codes = target.codes[index]
     if target.weight is not None:
-        signs = signs[target.weight[index] > 0]
-    positive = int(np.count_nonzero(signs > 0))
-    return [len(signs) - positive, positive]
+        codes = codes[target.weight[index] > 0]
+    return np.bincount(codes, minlength=target.n_classes).tolist()
 
 
 class FoldPart:
@@ -83,10 +85,10 @@ class FoldPart:
                 self._problem = self._held_out = None
 
     def scores(self, path: RegularizationPath) -> Array:
-        """Return the scores of the test samples, one column per alpha."""
-        scores = np.asarray(self._held_out @ path.coefs.T) + path.intercepts
+        """Return the scores of the test samples, one column per alpha (and class)."""
+        scores = path.scores(self._held_out)
         offset = self.whole.target.offset
-        return scores if offset is None else scores + offset[self.test, None]
+        return scores if offset is None else scores + offset[self.test][:, None]
 
 
 class Crew:

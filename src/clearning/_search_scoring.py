@@ -61,36 +61,42 @@ def make_metric(
 
 
 def _mean_metric(
-    quality: Callable[[Loss, Array, Array], Array], target: Target, weight: ArrayLike | None
+    quality: Callable[[Loss, Indices, Array], Array], target: Target, weight: ArrayLike | None
 ) -> Metric:
-    weights = np.ones(len(target.signs)) if weight is None else relative(np.asarray(weight))
+    weights = np.ones(len(target.codes)) if weight is None else relative(np.asarray(weight))
 
     def metric(loss: Loss, scores: Array, test: Indices) -> Array:
-        each = quality(loss, target.signs[test, None], scores)
+        each = quality(loss, target.codes[test], scores)
         return np.average(each, axis=0, weights=weights[test])
 
     return metric
 
 
-def _log_likelihood(loss: Loss, signs: Array, scores: Array) -> Array:
-    # η̃(−f) = 1 − η̃(f) lets one formula do; the clipping is that of scikit-learn's log_loss.
+def _log_likelihood(loss: Loss, codes: Indices, scores: Array) -> Array:
     eps = np.finfo(scores.dtype).eps
-    return np.log(np.clip(loss.inverse_link(signs * scores), eps, 1.0 - eps))
+    if scores.ndim == 3:
+        own = np.take_along_axis(loss.inverse_link(scores), codes[:, None, None], axis=2)[..., 0]
+    else:
+        # η̃(−f) = 1 − η̃(f) lets one formula do.
+        own = loss.inverse_link(np.where(codes[:, None] == 1, scores, -scores))
+    # The clipping is that of scikit-learn's log_loss.
+    return np.log(np.clip(own, eps, 1.0 - eps))
 
 
-def _hits(loss: Loss, signs: Array, scores: Array) -> Array:
-    return ((scores > 0) == (signs > 0)).astype(np.float64)
+def _hits(loss: Loss, codes: Indices, scores: Array) -> Array:
+    chosen = scores.argmax(axis=2) if scores.ndim == 3 else scores > 0
+    return (chosen == codes[:, None]).astype(np.float64)
 
 
 def _scorer_metric(
     scorer: Callable[..., float], X: Any, target: Target, score_params: Mapping[str, Any]
 ) -> Metric:
-    labels = target.classes[(target.signs > 0).astype(np.intp)]
+    labels = target.classes[target.codes]
 
     def metric(loss: Loss, scores: Array, test: Indices) -> Array:
         X_test, y_test = safe_indexing(X, test), labels[test]
         params = {name: safe_indexing(value, test) for name, value in score_params.items()}
-        models = (FixedScores(column, target.classes, loss) for column in scores.T)
+        models = (FixedScores(column, target.classes, loss) for column in np.moveaxis(scores, 1, 0))
         return np.array([scorer(model, X_test, y_test, **params) for model in models])
 
     return metric

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from clearning._linear_base import LINEAR_CONSTRAINTS, BaseLinearClassifier
 from clearning._linear_cv import CLearningClassifierCV
 from clearning._margin import SINGLE_FIT_CONSTRAINTS
-from clearning._problem import Grid, Start
+from clearning._problem import Grid, Problem, Start
 from clearning._sklearn import fit_context
 from clearning.losses import Loss, make_loss
 from clearning.path import solve_path
@@ -31,6 +31,11 @@ class CLearningClassifier(BaseLinearClassifier):
     duality gap, an upper bound on P(a, b) − min P, is at most ``tol`` times the objective of the
     best constant score.
 
+    With m > 2 classes there is a score for each, g = a + B'x, with a row of coefficients a class.
+    "coherence" and "logistic" minimise the joint loss of all scores
+    (:class:`~clearning.losses.MultiCoherence`); the other losses, which have none, are fitted one
+    class against the rest, and ``objective_`` and ``dual_gap_`` are the sums over the m fits.
+
     Parameters
     ----------
     loss : {"coherence", "logistic", "huberized_hinge", "squared_hinge", "hinge"} or Loss, \
@@ -39,13 +44,19 @@ class CLearningClassifier(BaseLinearClassifier):
     rho : float, default=1.0
         Temperature ρ > 0 of the C-loss: small is near the hinge loss.
     u : float, default=1.0
-        Margin u > 0 of the C-loss.
+        Margin u >= 0 of the C-loss; at u = 0 the loss is the coherence function itself, a logistic
+        loss at temperature ρ.
     delta : float, default=2.0
         Width of the huberised hinge's quadratic part.
     alpha : float, default=0.01
         Weight of the penalty, positive.
     l1_ratio : float, default=0.5
         Share of the ℓ₁ penalty, in [0, 1].
+    groups : None, "classes" or array-like of shape (n_features,), default=None
+        None penalises each coefficient alone. "classes" penalises the ℓ₂ norm of each feature's
+        coefficients in place of their ℓ₁ norm: a feature is in for all classes or out. Labels
+        make groups of features, each over all classes, with a factor of √(number of features)
+        unless ``penalty_factor`` is given.
     fit_intercept : bool, default=True
         Whether there is an intercept.
     standardize : bool, default=False
@@ -55,7 +66,8 @@ class CLearningClassifier(BaseLinearClassifier):
         Non-negative factors p of each coefficient's penalty; 0 leaves it unpenalised.
     bounds : tuple (lower, upper), default=None
         Bounds of the coefficients, numbers or arrays of shape (n_features,), with
-        lower ≤ 0 ≤ upper.
+        lower ≤ 0 ≤ upper; for m > 2 classes whatever broadcasts to (m, n_features). Not to be had
+        with groups.
     class_weight : dict or "balanced", default=None
         Weights of the classes, which multiply the sample weights.
     tol : float, default=1e-6
@@ -67,12 +79,13 @@ class CLearningClassifier(BaseLinearClassifier):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (1, n_features)
-        Coefficients b; those that the penalty puts at zero are exactly zero.
-    intercept_ : ndarray of shape (1,)
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        Coefficients b; those that the penalty puts at zero are exactly zero. A row a class for
+        more than two.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
         Intercept a.
-    classes_ : ndarray of shape (2,)
-        The two class labels; the second has positive scores.
+    classes_ : ndarray of shape (n_classes,)
+        The class labels; of two the second has positive scores.
     n_iter_ : int
         Iterations of the solver.
     objective_ : float
@@ -120,6 +133,7 @@ class CLearningClassifier(BaseLinearClassifier):
         delta: float = 2.0,
         alpha: float = 0.01,
         l1_ratio: float = 0.5,
+        groups: ArrayLike | str | None = None,
         fit_intercept: bool = True,
         standardize: bool = False,
         penalty_factor: ArrayLike | None = None,
@@ -135,6 +149,7 @@ class CLearningClassifier(BaseLinearClassifier):
         self.delta = delta
         self.alpha = alpha
         self.l1_ratio = l1_ratio
+        self.groups = groups
         self.fit_intercept = fit_intercept
         self.standardize = standardize
         self.penalty_factor = penalty_factor
@@ -159,11 +174,11 @@ class CLearningClassifier(BaseLinearClassifier):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The samples. Fortran-ordered float64 arrays and CSC matrices are used without a copy.
         y : array-like of shape (n_samples,)
-            Labels of two classes.
+            Labels of two or more classes.
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights of the samples.
-        offset : array-like of shape (n_samples,), default=None
-            Added to the scores.
+        offset : array-like of shape (n_samples,) or (n_samples, n_classes), default=None
+            Added to the scores; with a column a class for more than two.
 
         Returns
         -------
@@ -173,13 +188,17 @@ class CLearningClassifier(BaseLinearClassifier):
         X, y = self._validate_design(X, y)
         problem = self._problem(X, y, sample_weight, offset)
         loss = make_loss(self.loss, rho=self.rho, u=self.u, delta=self.delta)
-        grid, start = Grid.of([self.alpha]), self._start(X.shape[1])
+        grid, start = Grid.of([self.alpha]), self._start(problem)
         path = solve_path(problem, loss, float(self.l1_ratio), grid, self._settings(), start)
-        self.classes_, self.loss_ = path.classes, loss
+        self.classes_, self.loss_ = path.classes, path.loss
         self._take(path, 0)
         return self
 
-    def _start(self, n_features: int) -> Start | None:
-        if not (self.warm_start and hasattr(self, "coef_") and self.coef_.shape[1] == n_features):
+    def _start(self, problem: Problem) -> Start | None:
+        m = problem.target.n_classes
+        shape = (1 if m == 2 else m, problem.design.n_columns)
+        if not (self.warm_start and hasattr(self, "coef_") and self.coef_.shape == shape):
             return None
-        return Start(self.coef_[0], float(self.intercept_[0]))
+        if m == 2:
+            return Start(self.coef_[0], float(self.intercept_[0]))
+        return Start(self.coef_, self.intercept_)

@@ -414,9 +414,9 @@ def make_loss(loss: str | Loss, *, rho: float = 1.0, u: float = 1.0, delta: floa
     Parameters
     ----------
     loss : {"coherence", "logistic", "huberized_hinge", "squared_hinge", "hinge"} or Loss
-        "coherence" is the C-loss.
+        "coherence" is the C-loss, and at u = 0, where that is not defined, the coherence function.
     rho, u : float, default=1.0
-        Temperature and margin of the C-loss.
+        Temperature and margin.
     delta : float, default=2.0
         Width of the huberised hinge's quadratic part.
 
@@ -430,4 +430,6 @@ def make_loss(loss: str | Loss, *, rho: float = 1.0, u: float = 1.0, delta: floa
         names = ", ".join(map(repr, _BY_NAME))
         raise ValueError(f"loss must be one of {names} or a Loss, got {loss!r}.")
     kind, given = _BY_NAME[loss], {"rho": rho, "u": u, "delta": delta}
+    if kind is CLoss and NON_NEGATIVE.check("u", u) == 0.0:
+        kind = Coherence
     return kind(**{name: given[name] for name in inspect.signature(kind).parameters})

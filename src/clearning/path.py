@@ -148,11 +148,24 @@ class RegularizationPath:
         """Number of non-zero coefficients at each penalty."""
         return np.diff(self.sparse_coefs.indptr)
 
-    def coef_at(self, alpha: float) -> tuple[np.ndarray, float]:
+    def solution(self, index: int) -> tuple[np.ndarray, np.ndarray]:
+        """Coefficients and intercepts of one penalty, as a fitted classifier has them: by rows."""
+        return self.sparse_coefs[[index]].toarray(), self.intercepts[index : index + 1].copy()
+
+    def start(self, index: int) -> Start:
+        """One penalty's solution, to start another solve from."""
+        coef, intercept = self.solution(index)
+        return Start(coef[0], float(intercept[0]))
+
+    def coef_at(self, alpha: float) -> tuple[Any, Any]:
         """Coefficients and intercept at any penalty of the path's range.
 
         Between grid points they are interpolated linearly in log α.
         """
+        coef, intercept = self._row_at(alpha)
+        return coef, float(intercept)
+
+    def _row_at(self, alpha: float) -> tuple[np.ndarray, Any]:
         low, high = self.alphas[-1], self.alphas[0]
         if not low * (1 - 1e-12) <= alpha <= high * (1 + 1e-12):
             raise ValueError(
@@ -165,22 +178,33 @@ class RegularizationPath:
         if share > 0.0:
             coef = (1 - share) * coef + share * self.sparse_coefs[[k + 1]]
             intercept = (1 - share) * intercept + share * self.intercepts[k + 1]
-        return coef.toarray()[0], float(intercept)
+        return coef.toarray()[0], intercept
 
     def decision_function(self, X: Any, alpha: float | None = None) -> np.ndarray:
         """Scores at one penalty, (n_samples,), or at all of them, (n_samples, n_alphas)."""
+        X = self._check(X)
+        if alpha is None:
+            return self.scores(X)
+        coef, intercept = self.coef_at(alpha)
+        return np.asarray(X @ coef) + intercept
+
+    def scores(self, X: Any) -> np.ndarray:
+        """Scores at all penalties of a matrix that is checked already."""
+        return np.asarray(X @ self.coefs.T) + self.intercepts
+
+    @property
+    def _n_features(self) -> int:
+        return self.sparse_coefs.shape[1]
+
+    def _check(self, X: Any) -> Any:
         X = check_matrix(X)
         if not sparse.issparse(X):
             X = np.asarray(X)
-        if X.shape[1] != self.sparse_coefs.shape[1]:
+        if X.shape[1] != self._n_features:
             raise ValueError(
-                f"X has {X.shape[1]} features, but the path was fitted with "
-                f"{self.sparse_coefs.shape[1]}."
+                f"X has {X.shape[1]} features, but the path was fitted with {self._n_features}."
             )
-        if alpha is None:
-            return np.asarray(X @ self.coefs.T) + self.intercepts
-        coef, intercept = self.coef_at(alpha)
-        return np.asarray(X @ coef) + intercept
+        return X
 
     def predict(self, X: Any, alpha: float | None = None) -> np.ndarray:
         """Class labels: the sign of the score."""
@@ -205,10 +229,31 @@ def solve_path(
     start: Start | None = None,
 ) -> RegularizationPath:
     """Solve a problem that is checked already along its penalties."""
+    if problem.target.n_classes > 2 or problem.penalty.groups is not None:
+        # Not at the top: it builds on this module.
+        from clearning._class_path import solve_class_path
+
+        path = solve_class_path(problem, loss, l1_ratio, grid, settings, start)
+        warn_unconverged(path, settings.tol)
+        return path
+    path = solve_two_classes(problem, loss, l1_ratio, grid, settings, start)
+    warn_unconverged(path, settings.tol)
+    return path
+
+
+def solve_two_classes(
+    problem: Problem,
+    loss: Loss,
+    l1_ratio: float,
+    grid: Grid,
+    settings: Settings,
+    start: Start | None = None,
+) -> RegularizationPath:
+    """Solve a problem of two classes along its penalties, and warn of nothing."""
     raw = problem.design.solve(core_request(problem, loss, l1_ratio, grid, settings, start), loss)
     shape = (len(raw["alphas"]), problem.design.n_columns)
     starts = raw["starts"].astype(raw["columns"].dtype)
-    path = RegularizationPath(
+    return RegularizationPath(
         alphas=raw["alphas"],
         sparse_coefs=sparse.csr_array((raw["values"], raw["columns"], starts), shape),
         intercepts=raw["intercepts"],
@@ -222,11 +267,9 @@ def solve_path(
         classes=problem.target.classes,
         feature_names=None if problem.names is None else tuple(problem.names),
     )
-    _warn_unconverged(path, settings.tol)
-    return path
 
 
-def _warn_unconverged(path: RegularizationPath, tol: float) -> None:
+def warn_unconverged(path: RegularizationPath, tol: float) -> None:
     stalled = np.flatnonzero(~path.converged)
     if stalled.size == 0:
         return
@@ -251,6 +294,7 @@ def clearning_path(
     alphas: Any = 100,
     alpha_min_ratio: float | str = "auto",
     l1_ratio: float = 0.5,
+    groups: Any = None,
     fit_intercept: bool = True,
     standardize: bool = False,
     penalty_factor: Any = None,
@@ -274,9 +318,12 @@ def clearning_path(
     X : array-like or sparse matrix of shape (n_samples, n_features)
         Samples. Fortran-ordered float64 arrays, float32 ones and CSC matrices are used in place.
     y : array-like of shape (n_samples,)
-        Labels of two classes.
+        Labels of two or more classes. With m > 2 of them "coherence" and "logistic" are solved
+        jointly, one row of coefficients a class (:class:`~clearning.losses.MultiCoherence`); the
+        other losses one class against the rest, with gaps that are the sum of the m.
     loss : {"coherence", "logistic", "huberized_hinge", "squared_hinge", "hinge"} or Loss
-        φ; "coherence" is the C-loss with temperature `rho` and margin `u`.
+        φ; "coherence" is the C-loss with temperature `rho` and margin `u`; at u = 0 the coherence
+        function itself.
     rho, u, delta : float
         Parameters of the coherence and of the huberised hinge loss.
     alphas : int or array-like
@@ -286,6 +333,10 @@ def clearning_path(
         samples than features and 1e-4 elsewhere.
     l1_ratio : float in [0, 1]
         ω.
+    groups : None, "classes" or array-like of shape (n_features,)
+        None penalises each coefficient alone; "classes" the row of a feature by its ℓ₂ norm, so
+        that it is in for all classes or out; labels make groups of features, over all classes,
+        whose factor is √(number of features) unless `penalty_factor` is given.
     fit_intercept : bool
         Whether to fit the (unpenalised) intercept a.
     standardize : bool
@@ -293,9 +344,10 @@ def clearning_path(
     penalty_factor : array-like of shape (n_features,), optional
         pⱼ ≥ 0; 0 leaves a column unpenalised.
     bounds : pair of float or array-like, optional
-        Lower and upper bounds on the coefficients, around zero.
+        Lower and upper bounds on the coefficients, around zero; with m > 2 classes they broadcast
+        to (m, n_features). Not to be had with groups.
     sample_weight, offset : array-like of shape (n_samples,), optional
-        wᵢ ≥ 0, scaled to sum to n, and oᵢ.
+        wᵢ ≥ 0, scaled to sum to n, and oᵢ, of shape (n_samples, m) for m > 2 classes.
     class_weight : dict, "balanced" or None
         Factors on the weights of the classes.
     tol : float
@@ -316,12 +368,16 @@ def clearning_path(
         standardize=standardize,
         penalty_factor=penalty_factor,
         bounds=bounds,
+        groups=groups,
+        many=True,
         sample_weight=sample_weight,
         class_weight=class_weight,
         offset=offset,
     )
     options = check_options(l1_ratio, alphas, alpha_min_ratio, tol, max_iter)
-    start = check_start(coef_init, intercept_init, problem.design.n_columns)
+    start = check_start(
+        coef_init, intercept_init, problem.design.n_columns, problem.target.n_classes
+    )
     return solve_path(problem, make_loss(loss, rho=rho, u=u, delta=delta), *options, start)
 
 
@@ -333,9 +389,14 @@ def linear_problem(
     standardize: bool,
     penalty_factor: Any,
     bounds: Any,
+    groups: Any = None,
+    many: bool = False,
     **samples: Any,
 ) -> Problem:
-    """Check everything that makes a linear problem; `samples` are weights and offsets."""
+    """Check everything that makes a linear problem; `samples` are weights and offsets.
+
+    More than two classes are let in where `many` says so.
+    """
     names = get_feature_names(X)
     X = check_array(
         check_matrix(X),
@@ -344,10 +405,13 @@ def linear_problem(
         order="F",
         input_name="X",
     )
+    target = check_labelled(X, y, many=many, **samples)
     return Problem(
         Features(X, check_flag("standardize", standardize)),
-        check_labelled(X, y, **samples),
-        check_penalty(penalty_factor, bounds, X.shape[1]),
+        target,
+        check_penalty(
+            penalty_factor, bounds, X.shape[1], n_classes=target.n_classes, groups=groups
+        ),
         check_flag("fit_intercept", fit_intercept),
         names,
     )

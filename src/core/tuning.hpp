@@ -186,6 +186,55 @@ inline constexpr std::int64_t many_samples = 10000;
 // A hinge's, as a share of tol: its gap sees the difference itself.
 inline constexpr double even_for_hinge = 0.03;
 
+// --- Many classes ---------------------------------------------------------------------------------------------------
+// Entries of a single-precision design that are converted at a time: they stay in the second-level cache.
+inline constexpr std::int64_t converted_entries = 65536;
+// BLAS multiplies by a matrix of at least so many columns faster than loops over them do.
+inline constexpr int classes_for_blas = 9;
+// Curvature of a model that takes the classes one by one: twice their own majorises what they share.
+inline constexpr double class_coupling = 2.0;
+// A class with more columns has no Gram matrix of its own, but descends on residuals.
+inline constexpr int largest_class_gram = 1500;
+// Rounds of descent and conjugate gradients on one model.
+inline constexpr int class_rounds = 10;
+// A model is solved to this share of the violation it began with; it describes the loss no better.
+inline constexpr double class_accuracy = 1e-3;
+// The share of the goal that violations left by conjugate gradients may cost.
+inline constexpr double class_violation_share = 0.1;
+// Conjugate gradients on a model.
+inline constexpr int most_class_gradients = 300;
+// A step that is put back is halved down to this share.
+inline constexpr double shortest_put_back = 1e-3;
+// Descent has to find which coefficients are zero, not what the others are: most sweeps, and the share of the worst
+// violation at which it ends.
+inline constexpr int class_sweeps = 8;
+inline constexpr double class_descent = 0.02;
+// A Gram matrix of all classes together has at most so many coefficients.
+inline constexpr int largest_joint_gram = 3000;
+// Its factor must not cost more than so many steps of conjugate gradients, in multiply-adds of each.
+inline constexpr double steps_for_joint_factor = 1000.0;
+// A matrix is made anew once the steps of conjugate gradients that a fresh one would have saved cost as much as it:
+// this many steps, times its size squared over the entries of a step's matrix of coefficients; at least the second.
+inline constexpr double worth_of_matrix = 0.06;
+inline constexpr double least_worth = 6.0;
+// A factor of so few coefficients costs nothing.
+inline constexpr double free_joint_factor = 300.0;
+// A factor serves on while no more than so many coefficients have come or gone, and one in so many.
+inline constexpr std::size_t least_changes = 3;
+inline constexpr std::size_t changes_per_factor = 50;
+// Pulls are computed anew only where they may have come to this share of their threshold.
+inline constexpr double near_threshold = 0.85;
+// Relative jitter on the diagonal of a class's factor: coefficients that all classes share have no curvature.
+inline constexpr double class_jitter = 1e-10;
+// Of a coefficient's curvature, what rounding leaves when the intercepts take all of it.
+inline constexpr double taken_by_intercepts = 1e-11;
+// Scalings of the flow between the classes that make a dual point's columns sum to zero.
+inline constexpr int class_scalings = 2000;
+// What rounding may leave of a column's sum, as a share of the column's size.
+inline constexpr double class_evenness = 1e-13;
+// Violators that come in at a time, if more than the set has already.
+inline constexpr int first_class_pairs = 100;
+
 // --- Path -----------------------------------------------------------------------------------------------------------
 // Ridge problems have no largest useful penalty; their grid begins where this l1_ratio's does.
 inline constexpr double least_l1_ratio = 1e-3;

@@ -6,11 +6,13 @@ from clearning.calibration._calibrators import (
     SollichCalibrator,
 )
 from clearning.calibration._classifier import CalibratedMarginClassifier
+from clearning.calibration._joint import JointCoherenceCalibrator
 from clearning.calibration._weighted import WeightedMarginClassifier
 
 __all__ = [
     "CalibratedMarginClassifier",
     "CoherenceCalibrator",
+    "JointCoherenceCalibrator",
     "PlattCalibrator",
     "SollichCalibrator",
     "WeightedMarginClassifier",

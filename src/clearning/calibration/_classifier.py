@@ -33,6 +33,7 @@ from clearning.calibration._calibrators import (
     PlattCalibrator,
     SollichCalibrator,
 )
+from clearning.calibration._joint import JointCoherenceCalibrator, is_joint
 from clearning.calibration._scores import fit_fold, score, two_columns, weight_name
 
 Array = NDArray[np.float64]
@@ -45,6 +46,7 @@ _METHODS: dict[str, Callable[[bool], Any]] = {
     "temperature": lambda several: CoherenceCalibrator(u=0.0, offset=several),
     "platt": lambda several: PlattCalibrator(),
     "sollich": lambda several: SollichCalibrator(),
+    "joint": lambda several: JointCoherenceCalibrator() if several else CoherenceCalibrator(),
 }
 
 
@@ -67,11 +69,12 @@ class CalibratedMarginClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
     estimator : estimator
         A classifier with `decision_function`; inside a :class:`~sklearn.frozen.FrozenEstimator`
         it is calibrated as it is, on the samples given to `fit`.
-    method : {"coherence", "coherence-svm", "temperature", "platt", "sollich"} or calibrator, \
-            default="coherence"
+    method : {"coherence", "coherence-svm", "temperature", "platt", "sollich", "joint"} or \
+            calibrator, default="coherence"
         "coherence" is :class:`CoherenceCalibrator` as it comes, "coherence-svm" the one of Zhang,
         Dai and Jordan for an SVM (u = 1), "temperature" temperature scaling (u = 0),
-        "platt" :class:`PlattCalibrator`, "sollich" :class:`SollichCalibrator`. A calibrator is any
+        "platt" :class:`PlattCalibrator`, "sollich" :class:`SollichCalibrator`, and "joint", for
+        more than two classes, :class:`JointCoherenceCalibrator`. A calibrator is any
         object with ``fit(scores, y, sample_weight)``, y of 0 and 1, and ``predict_proba(scores)``,
         which returns the probability of 1 in the last column or alone.
     cv : int, splitter, iterable, "train" or None, default=5
@@ -109,7 +112,8 @@ class CalibratedMarginClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
     any method. That is the estimator's prediction wherever `predict` takes the class of the largest
     score; an `SVC` predicts by the votes of pairs of classes, and agrees with its own decision
     function only with ``break_ties=True``. Not promised is that each class is calibrated by itself:
-    what one class needs and another does not is averaged.
+    what one class needs and another does not is averaged. "joint" makes all probabilities of all
+    scores at once, by the link of the m-class coherence function, and keeps their order too.
 
     *Ensembles* have no single estimator to agree with: there `predict` is the class with the
     largest mean probability.
@@ -275,6 +279,8 @@ class CalibratedMarginClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
         else:
             calibrator = clone(self.method, safe=False)
         labels = np.asarray(y)
+        if several and is_joint(calibrator):
+            return calibrator.fit(scores, labels, sample_weight=weight)
         if several:
             target = (labels[:, None] == self.classes_).astype(int).ravel()
             weight = None if weight is None else np.repeat(weight, len(self.classes_))
@@ -373,6 +379,8 @@ class CalibratedMarginClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
 
     def _log_proba(self, pair: CalibratedClassifier, X: Any) -> Array:
         scores = score(pair.estimator, X, self.classes_)
+        if is_joint(pair.calibrator):
+            return pair.calibrator.predict_log_proba(scores)
         if hasattr(pair.calibrator, "predict_log_proba"):
             logs = np.asarray(pair.calibrator.predict_log_proba(scores.ravel()))
         else:

@@ -1,4 +1,5 @@
 // The compiled module: what Python may call, and no mathematics.
+#include "bindings/class_solve.hpp"
 #include "bindings/interrupt.hpp"
 #include "bindings/scipy_blas.hpp"
 #include "bindings/solve.hpp"
@@ -51,12 +52,15 @@ template <class T>
 void bind_dense(nb::module_& m) {
   m.def("solve_dense", &solve_dense<T>, nb::arg("X").noconvert(), nb::arg("request"));
   m.def("solve_kernel", &solve_kernel<T>, nb::arg("K").noconvert(), nb::arg("penalty").noconvert(), nb::arg("request"));
+  m.def("solve_dense_classes", &solve_dense_classes<T>, nb::arg("X").noconvert(), nb::arg("request"));
 }
 
 template <class T, class I>
 void bind_sparse(nb::module_& m) {
   m.def("solve_sparse", &solve_sparse<T, I>, nb::arg("data").noconvert(), nb::arg("indices").noconvert(),
         nb::arg("indptr").noconvert(), nb::arg("n_rows"), nb::arg("request"));
+  m.def("solve_sparse_classes", &solve_sparse_classes<T, I>, nb::arg("data").noconvert(),
+        nb::arg("indices").noconvert(), nb::arg("indptr").noconvert(), nb::arg("n_rows"), nb::arg("request"));
 }
 
 }  // namespace

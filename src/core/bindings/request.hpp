@@ -30,6 +30,5 @@ class Request {
 };
 
 Loss loss_of(const nb::dict& given);
-Flat<double> flat(const nb::dict& given, const char* name, Index length);
 
 }  // namespace clearning

@@ -68,6 +68,63 @@ void combine(const double* const* columns, size_t count, const double* b, size_t
   }
 }
 
+// Rows of many vectors at once: fewer, so that all of them stay in the second-level cache.
+constexpr size_t many_rows = 512;
+
+void dots_many(const double* x, size_t count, const double* v, size_t m, size_t n, double* out) {
+  for (size_t t = 0; t < count * m; ++t) out[t] = 0.0;
+  for (size_t begin = 0; begin < n; begin += many_rows) {
+    const size_t rows = n - begin < many_rows ? n - begin : many_rows;
+    size_t c = 0;
+    for (; c + 2 <= count; c += 2) {
+      const double *x0 = x + c * n + begin, *x1 = x0 + n;
+      double *out0 = out + c * m, *out1 = out0 + m;
+      size_t k = 0;
+      for (; k + 2 <= m; k += 2) {
+        const double *v0 = v + k * n + begin, *v1 = v0 + n;
+        double s00 = 0, s01 = 0, s10 = 0, s11 = 0;
+#pragma omp simd reduction(+ : s00, s01, s10, s11)
+        for (size_t i = 0; i < rows; ++i) {
+          s00 += x0[i] * v0[i];
+          s01 += x0[i] * v1[i];
+          s10 += x1[i] * v0[i];
+          s11 += x1[i] * v1[i];
+        }
+        out0[k] += s00;
+        out0[k + 1] += s01;
+        out1[k] += s10;
+        out1[k + 1] += s11;
+      }
+      for (; k < m; ++k) {
+        out0[k] += dot_of(x0, v + k * n + begin, rows);
+        out1[k] += dot_of(x1, v + k * n + begin, rows);
+      }
+    }
+    for (; c < count; ++c)
+      for (size_t k = 0; k < m; ++k) out[c * m + k] += dot_of(x + c * n + begin, v + k * n + begin, rows);
+  }
+}
+
+void combine_many(const double* x, size_t count, const double* b, size_t m, size_t n, double* acc) {
+  for (size_t begin = 0; begin < n; begin += many_rows) {
+    const size_t rows = n - begin < many_rows ? n - begin : many_rows;
+    size_t c = 0;
+    for (; c + 4 <= count; c += 4) {
+      const double *x0 = x + c * n + begin, *x1 = x0 + n, *x2 = x1 + n, *x3 = x2 + n;
+      for (size_t k = 0; k < m; ++k) {
+        const double b0 = b[c * m + k], b1 = b[c * m + m + k], b2 = b[c * m + 2 * m + k], b3 = b[c * m + 3 * m + k];
+        if (b0 == 0.0 && b1 == 0.0 && b2 == 0.0 && b3 == 0.0) continue;
+        double* a = acc + k * n + begin;
+#pragma omp simd
+        for (size_t i = 0; i < rows; ++i) a[i] += (b0 * x0[i] + b1 * x1[i]) + (b2 * x2[i] + b3 * x3[i]);
+      }
+    }
+    for (; c < count; ++c)
+      for (size_t k = 0; k < m; ++k)
+        if (b[c * m + k] != 0.0) axpy_of(b[c * m + k], x + c * n + begin, acc + k * n + begin, rows);
+  }
+}
+
 void moments(const double* x, const double* h, size_t n, double* first, double* second) {
   double s1 = 0.0, s2 = 0.0;
 #pragma omp simd reduction(+ : s1, s2)
@@ -116,7 +173,8 @@ size_t above(const double* v, const double* norm, double radius, const double* f
 }  // namespace
 
 extern const VectorLoops vector_loops;
-const VectorLoops vector_loops = {dot_of<double>, dot_of<float>, axpy_of<double>, axpy_of<float>, dots,       combine,
-                                  moments,        axpy_weighted, multiply,        above,          scale_class};
+const VectorLoops vector_loops = {dot_of<double>, dot_of<float>, axpy_of<double>, axpy_of<float>, dots,
+                                  combine,        moments,       axpy_weighted,   multiply,       above,
+                                  dots_many,      combine_many,  scale_class};
 
 }  // namespace clearning::CLEARNING_TARGET

@@ -20,6 +20,10 @@ struct VectorLoops {
   // The places where |v| + radius * norm >= level * factor; returns how many there are.
   std::size_t (*above)(const double* v, const double* norm, double radius, const double* factor, double level,
                        std::size_t n, int* out);
+  // The same two for m vectors at once: x is n x count by columns, v and acc are n x m by columns; out and b hold m
+  // numbers a column.
+  void (*dots_many)(const double* x, std::size_t count, const double* v, std::size_t m, std::size_t n, double* out);
+  void (*combine_many)(const double* x, std::size_t count, const double* b, std::size_t m, std::size_t n, double* acc);
   // v *= factor for the samples of one class
   void (*scale_class)(const double* y, double sign, double factor, double* v, std::size_t n);
 };

@@ -1,0 +1,4 @@
+#include "bindings/class_solve.hpp"
+
+template nanobind::dict clearning::solve_sparse_classes(Flat<float>, Flat<std::int32_t>, Flat<std::int32_t>, Index,
+                                                        const nb::dict&);

@@ -1,0 +1,166 @@
+// The curvature of each class by itself, for sets too large for a matrix of all classes together: a Gram matrix a
+// class, or the columns' squares alone. Twice the classes' own curvatures majorise what they share.
+#pragma once
+#include <optional>
+
+#include "solver/classes/class_gram.hpp"
+#include "solver/classes/descent.hpp"
+#include "solver/classes/problem.hpp"
+
+namespace clearning {
+
+template <class P>
+class BlockCurvature {
+ public:
+  using D = typename P::DesignType;
+  using Pen = typename P::Penalty;
+  explicit BlockCurvature(const P& problem)
+      : problem_(problem), grams_(problem.m), factors_(problem.m), places_(problem.m), live_(problem.m) {}
+
+  bool is_empty() const { return !is_made_; }
+  double worth() const { return tuning::least_worth; }
+  void forget() {
+    for (auto& gram : grams_) gram = {};
+    for (auto& places : places_) places.clear();
+    is_made_ = false;
+  }
+
+  void prepare(const ClassSet& set, const Vector& s, bool fresh) {
+    if (fresh) forget();
+    const Columns& features = set.features();
+    const bool made = std::exchange(is_made_, true);
+    index_.resize(set.in().size(), -1);
+    if (!made) std::fill(index_.begin(), index_.end(), -1);
+    for (int k = 0; k < problem_.m; ++k) {
+      for (int c : set.of_class(k)) {
+        int& where = index_[static_cast<std::size_t>(c) * problem_.m + k];
+        if (where >= 0) continue;
+        where = static_cast<int>(places_[k].size());
+        places_[k].push_back(c);
+      }
+      Columns columns(places_[k].size());
+      for (std::size_t i = 0; i < columns.size(); ++i) columns[i] = features[places_[k][i]];
+      if (!made) grams_[k].build(problem_.design, std::move(columns), weights_of(s, k), problem_.settings.intercept);
+      else grams_[k].extend(problem_.design, std::move(columns), problem_.settings.intercept);
+    }
+  }
+
+  // residual: the gradient of the model in the scores, which descent without a matrix carries along.
+  bool descend(const Level& at, const ClassSet& set, const Vector& slope, const Vector& even, const Vector& residual,
+               double tolerance, Vector& b, Vector& shift) {
+    const int m = problem_.m;
+    slopes_.assign(m, {});
+    weighted_.clear();
+    weighted_.resize(m);
+    moved_.assign(m, 0.0);
+    heavier_.assign(m, {});
+    for (int k = 0; k < m; ++k) {
+      const auto& gram = grams_[k];
+      if (gram.has_matrix()) {
+        for (int i = 0; i < gram.size(); ++i)
+          slopes_[k].push_back(slope[static_cast<std::size_t>(places_[k][i]) * m + k] - gram.mean(i) * even[k]);
+        continue;
+      }
+      heavier_[k] = gram.weights();
+      for (double& h : heavier_[k]) h *= tuning::class_coupling;
+      const auto start = residual.begin() + k * problem_.n;
+      weighted_[k].emplace(problem_.design, gram.columns(), heavier_[k], Vector(start, start + problem_.n));
+    }
+    const bool any = sweep(*this, problem_.penalty, at, set.features(), tolerance, b);
+    if (!problem_.settings.intercept) return any;
+    for (int k = 0; k < m; ++k) {
+      const double total = tuning::class_coupling * grams_[k].total();
+      // Without a matrix the intercepts stay where they are.
+      if (grams_[k].has_matrix()) shift[k] -= moved_[k] + (total > 0.0 ? even[k] / total : 0.0);
+    }
+    return any;
+  }
+
+  bool has(std::size_t cell) const { return index_[cell] >= 0; }
+  double slope(std::size_t cell) const {
+    const std::size_t k = cell % problem_.m;
+    return weighted_[k] ? weighted_[k]->dot(index_[cell]) : slopes_[k][index_[cell]];
+  }
+  double bend(std::size_t cell) const {
+    return tuning::class_coupling * grams_[cell % problem_.m].diagonal(index_[cell]);
+  }
+  double bend_within(std::size_t cell, const Columns& group) const {
+    const int m = problem_.m, k = static_cast<int>(cell % m);
+    const auto& gram = grams_[k];
+    double sum = 0.0;
+    for (int c : group) {
+      const int other = index_[static_cast<std::size_t>(c) * m + k];
+      sum += gram.has_matrix() ? std::fabs(gram.column(index_[cell])[other])
+                               : std::sqrt(gram.diagonal(other) * gram.diagonal(index_[cell]));
+    }
+    return tuning::class_coupling * sum;
+  }
+  void move(std::size_t cell, double by) {
+    const int k = static_cast<int>(cell % problem_.m), i = index_[cell];
+    moved_[k] += by * grams_[k].mean(i);
+    if (weighted_[k]) weighted_[k]->take_off(i, -by);
+    else loops().axpy(tuning::class_coupling * by, grams_[k].column(i), slopes_[k].data(), slopes_[k].size());
+  }
+
+  void factorise(const typename Pen::Local& local, const std::vector<char>& live) {
+    const int m = problem_.m;
+    for (int k = 0; k < m; ++k) {
+      const auto& gram = grams_[k];
+      Columns& own = live_[k];
+      own.clear();
+      for (int i = 0; i < gram.size(); ++i)
+        if (live[static_cast<std::size_t>(places_[k][i]) * m + k]) own.push_back(i);
+      factors_[k].build(
+          static_cast<int>(own.size()),
+          [&](int i, int j) {
+            const double ridge = i == j ? local.diagonal(places_[k][own[i]], k) : 0.0;
+            return (gram.has_matrix() ? gram.column(own[j])[own[i]] : gram.diagonal(own[i])) + ridge;
+          },
+          gram.has_matrix());
+    }
+  }
+  void precondition(const Vector& rest, Vector& out) {
+    const int m = problem_.m;
+    const std::size_t count = rest.size() - m;
+    Vector part;
+    for (int k = 0; k < m; ++k) {
+      const auto& gram = grams_[k];
+      const Columns& own = live_[k];
+      const double uneven = rest[count + k];
+      part.resize(own.size());
+      for (std::size_t i = 0; i < own.size(); ++i)
+        part[i] = rest[static_cast<std::size_t>(places_[k][own[i]]) * m + k] - gram.mean(own[i]) * uneven;
+      factors_[k].solve(part.data());
+      double back = 0.0;
+      for (std::size_t i = 0; i < own.size(); ++i) {
+        out[static_cast<std::size_t>(places_[k][own[i]]) * m + k] = part[i];
+        back += gram.mean(own[i]) * part[i];
+      }
+      if (problem_.settings.intercept && gram.total() > 0.0) out[count + k] = uneven / gram.total() - back;
+    }
+  }
+
+ private:
+  Vector weights_of(const Vector& s, int k) const {
+    const Index n = problem_.n;
+    const double factor = problem_.loss.kappa / problem_.loss.rho;
+    Vector h(n);
+    for (Index i = 0; i < n; ++i) {
+      const double bend = factor * problem_.samples.weight[i] * s[k * n + i] * (1.0 - s[k * n + i]);
+      h[i] = bend > tuning::tiny ? bend : 0.0;
+    }
+    return h;
+  }
+
+  const P& problem_;
+  std::vector<ClassGram<D>> grams_;
+  std::vector<ClassFactor> factors_;
+  std::vector<Columns> places_, live_;  // of each class's columns in the set, and those of them that move
+  Columns index_;                       // of each cell among its class's columns
+  bool is_made_ = false;
+  std::vector<Vector> slopes_, heavier_;  // during descent
+  std::vector<std::optional<typename D::Weighted>> weighted_;
+  Vector moved_;
+};
+
+}  // namespace clearning

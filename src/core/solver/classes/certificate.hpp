@@ -1,0 +1,193 @@
+// The duality gap of many classes: Fenchel-Young terms of samples and coefficients at a feasible dual point. None of
+// them is negative. A dual point is R = kappa w (s' - e_c), s' in the simplex; with intercepts each class sums to zero.
+#pragma once
+#include "solver/classes/problem.hpp"
+
+namespace clearning {
+
+// Dual points are made feasible in place; each function says whether it could.
+namespace dual_point {
+
+// Weights that left the simplex go back to it, sample by sample. Sets `changed` where there were any.
+inline void confine(const MultiCoherence& loss, const ClassSamples& samples, Vector& r, bool& changed) {
+  const std::size_t n = samples.n;
+  for (std::size_t i = 0; i < n; ++i) {
+    const double unit = loss.kappa * samples.weight[i];
+    double total = 0.0;
+    bool outside = false;
+    for (int k = 0; k < samples.m; ++k) {
+      const double s = r[k * n + i] + (samples.label[i] == k ? unit : 0.0);
+      outside = outside || s < 0.0;
+      total += std::max(s, 0.0);
+    }
+    if (!outside || total <= 0.0) continue;
+    changed = true;
+    const double shrink = unit / total;
+    for (int k = 0; k < samples.m; ++k) {
+      const double own = samples.label[i] == k ? unit : 0.0;
+      r[k * n + i] = shrink * std::max(r[k * n + i] + own, 0.0) - own;
+    }
+  }
+}
+
+inline bool is_even(const Vector& r, Index n, int m) {
+  for (int k = 0; k < m; ++k) {
+    double sum = 0.0, size = 0.0;
+    for (Index i = 0; i < n; ++i) {
+      sum += r[k * n + i];
+      size += std::fabs(r[k * n + i]);
+    }
+    if (!(std::fabs(sum) <= tuning::class_evenness * size)) return false;
+  }
+  return true;
+}
+
+// What flows from class to class, M_cj = sum over the samples of class c of R_ij, is balanced by a scaling
+// d_c / d_j of it (Osborne): then what a class gives is what it gets.
+inline Vector flow_scaling(const ClassSamples& samples, const Vector& r) {
+  const int m = samples.m;
+  const std::size_t n = samples.n;
+  Vector flow(static_cast<std::size_t>(m) * m, 0.0), d(m, 1.0);
+  for (int j = 0; j < m; ++j)
+    for (std::size_t i = 0; i < n; ++i) {
+      const int c = static_cast<int>(samples.label[i]);
+      if (c != j) flow[static_cast<std::size_t>(c) * m + j] += r[j * n + i];
+    }
+  for (int turn = 0; turn < tuning::class_scalings; ++turn) {
+    double uneven = 0.0, total = 0.0;
+    for (int k = 0; k < m; ++k) {
+      double gives = 0.0, gets = 0.0;
+      for (int j = 0; j < m; ++j) {
+        gives += flow[static_cast<std::size_t>(k) * m + j] * d[k] / d[j];
+        gets += flow[static_cast<std::size_t>(j) * m + k] * d[j] / d[k];
+      }
+      uneven = std::max(uneven, std::fabs(gives - gets));
+      total = std::max({total, gives, gets});
+      if (gives > 0.0 && gets > 0.0) d[k] *= std::sqrt(gets / gives);
+    }
+    if (uneven <= 0.1 * tuning::unit_rounding * total) break;
+  }
+  return d;
+}
+
+inline void balance(const MultiCoherence& loss, const ClassSamples& samples, Vector& r) {
+  const std::size_t n = samples.n;
+  const Vector d = flow_scaling(samples, r);
+  Vector others(n, 0.0);
+  for (int k = 0; k < samples.m; ++k)
+    for (std::size_t i = 0; i < n; ++i) {
+      const int c = static_cast<int>(samples.label[i]);
+      if (c == k) continue;
+      r[k * n + i] *= d[c] / d[k];
+      others[i] += r[k * n + i];
+    }
+  double shrink = 1.0;
+  for (std::size_t i = 0; i < n; ++i)
+    if (others[i] > loss.kappa * samples.weight[i])
+      shrink = std::min(shrink, loss.kappa * samples.weight[i] / others[i]);
+  for (int k = 0; k < samples.m; ++k)
+    for (std::size_t i = 0; i < n; ++i)
+      r[k * n + i] = static_cast<int>(samples.label[i]) == k ? -shrink * others[i] : shrink * r[k * n + i];
+}
+
+}  // namespace dual_point
+
+template <class P>
+class ClassCertificate {
+ public:
+  explicit ClassCertificate(const P& problem) : problem_(problem), v_(problem.p * problem.m) {}
+
+  // Correlations of all columns with the last dual point that was looked at in full.
+  const Vector& correlations() const { return v_; }
+  // All of them, computed anew: what later ones are bounded by.
+  void correlate(const Vector& r) {
+    Panel<typename P::DesignType>::all_dots(problem_.design, r.data(), problem_.m, v_.data());
+    reference_ = r;
+    reference_v_ = v_;
+  }
+  // Of those columns alone that may pull near their threshold; what is known of the others is that they do not.
+  void correlate_near(const Level& at, const Vector& r) {
+    Vector way(problem_.m);
+    double all = 0.0;
+    for (int k = 0; k < problem_.m; ++k) {
+      double square = 0.0;
+      for (Index i = k * problem_.n; i < (k + 1) * problem_.n; ++i)
+        square += (r[i] - reference_[i]) * (r[i] - reference_[i]);
+      way[k] = std::sqrt(square) * (1.0 + tuning::rounding_of_sums);
+      all += square;
+    }
+    all = std::sqrt(all) * (1.0 + tuning::rounding_of_sums);
+    std::vector<char> is_near(problem_.p, 0);
+    for (Index g = 0; g < problem_.penalty.blocks(); ++g) {
+      const double far = problem_.penalty.farthest(reference_v_, problem_.length, g, way, all);
+      if (!(far < tuning::near_threshold * at.l1 * problem_.penalty.factor(g)))
+        problem_.penalty.each_coefficient(g, [&](int j, int) { is_near[j] = 1; });
+    }
+    Columns near;
+    for (Index j = 0; j < problem_.p; ++j)
+      if (is_near[j]) near.push_back(static_cast<int>(j));
+    if (static_cast<double>(near.size()) > tuning::doubtful_share * static_cast<double>(problem_.p))
+      return correlate(r);
+    v_ = reference_v_;
+    Vector dots(near.size());
+    for (int k = 0; k < problem_.m; ++k) {
+      problem_.design.dots(near, r.data() + k * problem_.n, dots.data());
+      for (std::size_t c = 0; c < near.size(); ++c) v_[static_cast<Index>(near[c]) * problem_.m + k] = dots[c];
+    }
+  }
+
+  // The samples' share alone, which needs no pass over the design. Makes the point feasible for samples and intercepts.
+  double samples_share(const ClassIterate& x, Vector& r) {
+    bool changed = false;
+    dual_point::confine(problem_.loss, problem_.samples, r, changed);
+    if (problem_.settings.intercept && !dual_point::is_even(r, problem_.n, problem_.m)) {
+      dual_point::balance(problem_.loss, problem_.samples, r);
+      if (!dual_point::is_even(r, problem_.n, problem_.m)) return INFINITY;
+    }
+    return class_loops().divergence(problem_.loss, problem_.samples, x.s.data(), r.data(), 1.0);
+  }
+
+  // The gap of the iterate at a point that samples_share has made feasible for the samples.
+  double gap(const ClassIterate& x, const Level& at, const Vector& r) {
+    correlate_near(at, r);
+    const double size = std::sqrt(loops().dot(r.data(), r.data(), r.size()));
+    if (!is_orthogonal(size)) return INFINITY;
+    const Correlations dual{v_, problem_.length, tuning::unit_rounding * size};
+    const double scale = problem_.penalty.feasible_scale(at, dual);
+    const double coefficients = problem_.penalty.gap(at, dual, scale, x.b);
+    return std::max(coefficients, 0.0) +
+           class_loops().divergence(problem_.loss, problem_.samples, x.s.data(), r.data(), scale) + leftover(x, r);
+  }
+
+ private:
+  // Coefficients without a penalty can follow any pull, so there must be none.
+  bool is_orthogonal(double size) const {
+    bool all = true;
+    for (int block : problem_.free)
+      if (problem_.penalty.must_vanish(v_, block))
+        problem_.penalty.each_coefficient(block, [&](int j, int k) {
+          const double v = v_[static_cast<std::size_t>(j) * problem_.m + k];
+          all = all && std::fabs(v) <= 10.0 * tuning::orthogonal * size * problem_.length[j];
+        });
+    return all;
+  }
+  // What rounding leaves of the classes' sums and of the pull on free coefficients, times what it pulls at.
+  double leftover(const ClassIterate& x, const Vector& r) const {
+    double sum = 0.0;
+    if (problem_.settings.intercept) {
+      const Vector sums = class_sums(r, problem_.n, problem_.m);
+      for (int k = 0; k < problem_.m; ++k) sum += std::fabs(sums[k] * x.a[k]);
+    }
+    for (int block : problem_.free)
+      problem_.penalty.each_coefficient(block, [&](int j, int k) {
+        const std::size_t t = static_cast<std::size_t>(j) * problem_.m + k;
+        sum += 2.0 * std::fabs(v_[t] * x.b[t]);
+      });
+    return sum;
+  }
+
+  const P& problem_;
+  Vector v_, reference_, reference_v_;  // of the last point of which all were computed
+};
+
+}  // namespace clearning

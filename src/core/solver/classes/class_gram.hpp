@@ -1,0 +1,117 @@
+// One class's model of the loss: a weighted Gram matrix of its columns, less their means where there is an intercept;
+// or, of more columns than that is worth, their squares alone.
+#pragma once
+#include "linalg/blas.hpp"
+#include "problem/design.hpp"
+#include "tuning.hpp"
+
+namespace clearning {
+
+template <class D>
+class ClassGram {
+ public:
+  int size() const { return static_cast<int>(columns_.size()); }
+  bool has_matrix() const { return has_matrix_; }
+  double total() const { return total_; }
+  double mean(int i) const { return mean_[i]; }
+  double diagonal(int i) const { return square_[i]; }
+  const double* column(int i) const { return gram_.data() + static_cast<std::size_t>(i) * stride_; }
+  const Columns& columns() const { return columns_; }
+  const Vector& weights() const { return h_; }
+
+  // Made of these columns and weights.
+  void build(const D& x, Columns columns, Vector h, bool intercept) {
+    h_ = std::move(h);
+    columns_.clear();
+    mean_.clear();
+    square_.clear();
+    total_ = sum_of(h_);
+    has_matrix_ = static_cast<int>(columns.size()) <= tuning::largest_class_gram;
+    stride_ = 0;
+    extend(x, std::move(columns), intercept);
+  }
+  // The same weights, with more columns behind the first ones.
+  void extend(const D& x, Columns columns, bool intercept) {
+    const int first = size(), count = static_cast<int>(columns.size());
+    if (count > tuning::largest_class_gram) {
+      has_matrix_ = false;
+      gram_.clear();
+    }
+    columns_ = std::move(columns);
+    mean_.resize(count);
+    square_.resize(count);
+    for (int i = first; i < count; ++i) {
+      double sum = 0.0, square = 0.0;
+      x.moments(columns_[i], h_.data(), sum, square);
+      mean_[i] = intercept && total_ > 0.0 ? sum / total_ : 0.0;
+      square_[i] = std::max(square - total_ * mean_[i] * mean_[i], 0.0);
+    }
+    if (!has_matrix_ || first == count) return;
+    make_room(first, count);
+    weighted_gram(x, columns_, first, h_.data(), total_, mean_.data(), gram_.data(), stride_, space_);
+    for (int i = first; i < count; ++i) square_[i] = column(i)[i];
+  }
+
+ private:
+  void make_room(int first, int count) {
+    if (count <= stride_) return;
+    const int wider = tuning::with_room(count);
+    Vector larger(static_cast<std::size_t>(wider) * wider);
+    for (int i = 0; i < first; ++i) std::copy_n(column(i), first, larger.data() + static_cast<std::size_t>(i) * wider);
+    gram_ = std::move(larger);
+    stride_ = wider;
+  }
+
+  Columns columns_;
+  Vector h_, mean_, square_, gram_;
+  double total_ = 0.0;
+  int stride_ = 0;
+  bool has_matrix_ = false;
+  typename D::Workspace space_;
+};
+
+// The Cholesky factor of one class's matrix on some of its columns: a preconditioner with the intercept taken out.
+class ClassFactor {
+ public:
+  // entry(i, j) of the matrix; `places` are where the columns lie in a vector.
+  template <class Entry>
+  void build(int size, Entry&& entry, bool full) {
+    size_ = size;
+    full_ = full;
+    if (!full) {
+      values_.resize(size);
+      for (int i = 0; i < size; ++i) values_[i] = std::max(entry(i, i), tuning::tiny);
+      return;
+    }
+    values_.resize(static_cast<std::size_t>(size) * size);
+    for (double jitter = tuning::class_jitter; jitter <= 1.0; jitter *= 100.0) {
+      for (int j = 0; j < size; ++j)
+        for (int i = 0; i <= j; ++i) values_[static_cast<std::size_t>(j) * size + i] = entry(i, j);
+      double largest = tuning::tiny;
+      for (int j = 0; j < size; ++j) largest = std::max(largest, at(j, j));
+      for (int j = 0; j < size; ++j) at(j, j) += jitter * std::max(at(j, j), tuning::class_jitter * largest);
+      char upper = 'U';
+      int info = 0;
+      if (size > 0) blas::dpotrf(&upper, &size_, values_.data(), &size_, &info);
+      if (info == 0) return;
+    }
+    build(size, entry, false);
+  }
+  void solve(double* x) {
+    if (!full_) {
+      for (int i = 0; i < size_; ++i) x[i] /= values_[i];
+      return;
+    }
+    char upper = 'U';
+    int one = 1, info = 0;
+    if (size_ > 0) blas::dpotrs(&upper, &size_, &one, values_.data(), &size_, x, &size_, &info);
+  }
+
+ private:
+  double& at(int i, int j) { return values_[static_cast<std::size_t>(j) * size_ + i]; }
+  int size_ = 0;
+  bool full_ = false;
+  Vector values_;
+};
+
+}  // namespace clearning

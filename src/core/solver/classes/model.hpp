@@ -1,0 +1,295 @@
+// The quadratic model of the loss at an iterate, all classes together, and its minimiser with the penalty: descent
+// class by class to find which coefficients are zero, conjugate gradients for the others. Where the model ends is the
+// residual that a Newton step foresees, the curved dual point.
+#pragma once
+#include "linalg/conjugate_gradients.hpp"
+#include "solver/classes/block_curvature.hpp"
+#include "solver/classes/joint_curvature.hpp"
+
+namespace clearning {
+
+template <class P>
+class ClassModel {
+ public:
+  using D = typename P::DesignType;
+  using Pen = typename P::Penalty;
+
+  explicit ClassModel(const P& problem)
+      : problem_(problem), panel_(problem.design), joint_(problem), blocks_(problem) {}
+
+  Panel<D>& panel() { return panel_; }
+  // The step's coefficients of the set (a row a feature), intercepts and scores, and the residual that it foresees.
+  const Vector& b() const { return b_; }
+  const Vector& shift() const { return shift_; }
+  const Vector& along() const { return along_; }
+  const Vector& foreseen() const { return foreseen_; }
+  double worst() const { return worst_; }  // violation where the model began
+
+  // The decrease of the loss along the step, to first order.
+  double slope_along() const {
+    double sum = 0.0;
+    for (std::size_t t = 0; t < b_.size(); ++t) sum += first_slope_[t] * (b_[t] - start_[t]);
+    for (int k = 0; k < problem_.m; ++k) sum += first_even_[k] * shift_[k];
+    return sum;
+  }
+
+  // Lets the panel have all features of the set.
+  void fill(const ClassSet& set) {
+    const Columns& features = set.features();
+    if (known_ == features.size()) return;
+    panel_.add({features.begin() + static_cast<std::ptrdiff_t>(known_), features.end()});
+    known_ = features.size();
+  }
+  void forget() {
+    panel_.clear();
+    known_ = 0;
+    joint_.forget();
+    blocks_.forget();
+  }
+  void make_fresh() { is_stale_ = true; }
+  // Curvatures of weights mixed with even ones, after a step that was too long.
+  void lift(double share) { lift_ = share; }
+
+  // Minimises the model on the set, to the violation allowed. Sets b, shift, along and foreseen.
+  void solve(const ClassIterate& x, const Level& at, const ClassSet& set, double allowed) {
+    begin(x, set);
+    const Columns& features = set.features();
+    worst_ = std::max(problem_.penalty.violation(at, features, set.in(), b_, slope_), largest(even_));
+    const double accuracy = std::max(allowed, tuning::class_accuracy * worst_);
+    prepare(set);
+    for (int round = 0; round < tuning::class_rounds; ++round) {
+      problem_.settings.check_interrupt();
+      if (!problem_.is_smooth()) {
+        const double worst = problem_.penalty.violation(at, features, set.in(), b_, slope_);
+        const double enough = std::max(0.1 * accuracy, tuning::class_descent * worst);
+        if (!descend(x, at, set, enough) && round > 0) break;
+        refresh();
+      }
+      const bool confined = polish(x, at, set, 0.5 * accuracy);
+      if (!confined && problem_.penalty.violation(at, features, set.in(), b_, slope_) <= accuracy) break;
+    }
+    even_out(x);
+  }
+
+ private:
+  void begin(const ClassIterate& x, const ClassSet& set) {
+    const Columns& features = set.features();
+    const int m = problem_.m;
+    fill(set);
+    open_.clear();
+    for (int j : problem_.open)
+      if (set.has(j, 0)) open_.push_back(set.place(j));
+    b_.resize(features.size() * m);
+    for (std::size_t c = 0; c < features.size(); ++c)
+      std::copy_n(x.b.begin() + static_cast<std::ptrdiff_t>(features[c]) * m, m,
+                  b_.begin() + static_cast<std::ptrdiff_t>(c) * m);
+    start_ = b_;
+    shift_.assign(m, 0.0);
+    slope_.resize(b_.size());
+    panel_.dots(x.e.data(), m, slope_.data());
+    first_slope_ = slope_;
+    even_ = problem_.settings.intercept ? class_sums(x.e, problem_.n, m) : Vector(m, 0.0);
+    first_even_ = even_;
+    along_.assign(x.e.size(), 0.0);
+    bent_.assign(x.e.size(), 0.0);
+    foreseen_ = x.e;
+    curvature_ = x.s;
+    if (lift_ > 0.0)
+      for (double& s : curvature_) s = (1.0 - lift_) * s + lift_ / m;
+  }
+
+  // A matrix for descent and conjugate gradients, neither of which needs it exact.
+  void prepare(const ClassSet& set) {
+    is_joint_ = joint_.fits(set);
+    const bool empty = is_joint_ ? joint_.is_empty() : blocks_.is_empty();
+    if (is_stale_ || empty) {
+      fresh_steps_ = -1;
+      lost_steps_ = 0;
+    }
+    if (is_joint_) joint_.prepare(panel_, set, curvature_, is_stale_);
+    else blocks_.prepare(set, curvature_, is_stale_);
+    is_stale_ = false;
+  }
+  bool descend(const ClassIterate& x, const Level& at, const ClassSet& set, double tolerance) {
+    if (is_joint_) return joint_.descend(at, set, slope_, even_, tolerance, b_, shift_);
+    Vector residual = x.e;
+    loops().axpy(1.0, bent_.data(), residual.data(), residual.size());
+    return blocks_.descend(at, set, slope_, even_, residual, tolerance, b_, shift_);
+  }
+
+  // Scores, residual and slopes of the model at b and shift, computed anew.
+  void refresh() {
+    Vector step(b_.size());
+    for (std::size_t t = 0; t < step.size(); ++t) step[t] = b_[t] - start_[t];
+    product(step, shift_, along_, bent_, slope_, even_);
+    for (std::size_t t = 0; t < step.size(); ++t) slope_[t] += first_slope_[t];
+    for (int k = 0; k < problem_.m; ++k) even_[k] += first_even_[k];
+  }
+  // The model and the penalty at b and shift, less the loss where the model began.
+  double value(const Level& at, const Columns& features) const {
+    return slope_along() + 0.5 * loops().dot(along_.data(), bent_.data(), along_.size()) +
+           problem_.penalty.value(at, features, b_);
+  }
+
+  // scores = X step + shift, bent = H scores, slopes = X' bent, sums = 1' bent
+  void product(const Vector& step, const Vector& shift, Vector& scores, Vector& bent, Vector& slopes, Vector& sums) {
+    const Index n = problem_.n;
+    for (int k = 0; k < problem_.m; ++k) std::fill_n(scores.begin() + k * n, n, shift[k]);
+    panel_.combine(step.data(), problem_.m, scores.data());
+    class_loops().curve(problem_.loss, problem_.samples, curvature_.data(), scores.data(), bent.data());
+    panel_.dots(bent.data(), problem_.m, slopes.data());
+    if (problem_.settings.intercept) sums = class_sums(bent, n, problem_.m);
+    else sums.assign(problem_.m, 0.0);
+  }
+
+  struct Point {
+    Vector b, shift;
+    double value;
+  };
+
+  // Conjugate gradients on the coefficients whose penalty is smooth where they are. Changes b, shift, along, bent and
+  // the slopes, and sets foreseen; returns whether coefficients had to be put back.
+  bool polish(const ClassIterate& x, const Level& at, const ClassSet& set, double tolerance) {
+    const int m = problem_.m;
+    const Columns& features = set.features();
+    std::vector<char> live = set.in();
+    problem_.penalty.mark_live(at, features, b_, live);
+    const typename Pen::Local local{problem_.penalty, at, features, b_};
+    if (is_joint_) joint_.factorise(local, live);
+    else blocks_.factorise(local, live);
+    const Point before{b_, shift_, value(at, features)};
+    const std::size_t count = b_.size(), all = count + m;
+    Vector rest(all), step(count), sums(m), scores(along_.size()), bent(along_.size()), slopes(count), shift(m);
+    for (std::size_t c = 0; c < features.size(); ++c)
+      for (int k = 0; k < m; ++k) {
+        const std::size_t t = c * m + k;
+        rest[t] = live[t] ? -(slope_[t] + local.slope(c, k)) : 0.0;
+      }
+    for (int k = 0; k < m; ++k) rest[count + k] = -even_[k];
+    const double enough = problem_.free.empty() ? tolerance : std::min(tolerance, tuning::orthogonal * pull(x));
+    int taken = 0;
+    if (largest(rest) > enough)
+      taken = conjugate_gradients(
+          all, tuning::most_class_gradients, [&](Vector& out) { return precondition(rest, out); },
+          [&](const Vector& along, Vector& out) {
+            std::copy_n(along.begin(), count, step.begin());
+            std::copy_n(along.begin() + static_cast<std::ptrdiff_t>(count), m, shift.begin());
+            product(step, shift, scores, bent, slopes, sums);
+            std::copy(slopes.begin(), slopes.end(), out.begin());
+            std::copy(sums.begin(), sums.end(), out.begin() + static_cast<std::ptrdiff_t>(count));
+            local.add_curvature(step, out);
+            for (std::size_t t = 0; t < count; ++t)
+              if (!live[t]) out[t] = 0.0;
+            return loops().dot(along.data(), out.data(), all);
+          },
+          [&](double size, const Vector& along, const Vector& out) {
+            loops().axpy(size, along.data(), b_.data(), count);
+            loops().axpy(size, along.data() + count, shift_.data(), m);
+            loops().axpy(-size, out.data(), rest.data(), all);
+            loops().axpy(size, scores.data(), along_.data(), along_.size());
+            loops().axpy(size, bent.data(), bent_.data(), bent_.size());
+            loops().axpy(size, slopes.data(), slope_.data(), count);
+            loops().axpy(size, sums.data(), even_.data(), m);
+            return largest(rest) > enough;
+          });
+    learn(taken);
+    foreseen_ = x.e;
+    loops().axpy(1.0, bent_.data(), foreseen_.data(), foreseen_.size());
+    const Vector end = b_;
+    if (!local.confine(b_)) return false;
+    put_back(at, features, local, before, end);
+    return true;
+  }
+
+  // A step that left the coefficients' sides is put back to them, and cut until the model is no worse than before.
+  void put_back(const Level& at, const Columns& features, const typename Pen::Local& local, const Point& before,
+                const Vector& end) {
+    const Vector moved = shift_;
+    for (double size = 1.0;; size *= 0.5) {
+      if (size < 1.0) {
+        for (std::size_t t = 0; t < b_.size(); ++t) b_[t] = before.b[t] + size * (end[t] - before.b[t]);
+        for (std::size_t k = 0; k < shift_.size(); ++k)
+          shift_[k] = before.shift[k] + size * (moved[k] - before.shift[k]);
+        local.confine(b_);
+      }
+      if (size < tuning::shortest_put_back) {
+        b_ = before.b;
+        shift_ = before.shift;
+      }
+      refresh();
+      if (size < tuning::shortest_put_back || value(at, features) <= before.value) return;
+    }
+  }
+
+  // How many steps a fresh preconditioner takes, and whether this one is still worth keeping.
+  void learn(int taken) {
+    if (fresh_steps_ < 0) fresh_steps_ = taken;
+    lost_steps_ += std::max(taken - fresh_steps_, 0);
+    if (lost_steps_ > (is_joint_ ? joint_.worth() : blocks_.worth())) is_stale_ = true;
+  }
+  // out = M^-1 rest; returns rest' out.
+  double precondition(const Vector& rest, Vector& out) {
+    std::fill(out.begin(), out.end(), 0.0);
+    if (is_joint_) joint_.precondition(rest, out);
+    else blocks_.precondition(rest, out);
+    // Along rows that all classes share, and no penalty, there is nothing to solve.
+    const auto centre = [&](std::size_t first) {
+      const auto row = out.begin() + static_cast<std::ptrdiff_t>(first);
+      const double mean = std::accumulate(row, row + problem_.m, 0.0) / problem_.m;
+      std::for_each(row, row + problem_.m, [mean](double& value) { value -= mean; });
+    };
+    for (int c : open_) centre(static_cast<std::size_t>(c) * problem_.m);
+    if (problem_.settings.intercept) centre(rest.size() - problem_.m);
+    return loops().dot(rest.data(), out.data(), rest.size());
+  }
+
+  // Lets the foreseen residual's classes sum to zero, by a last step of the intercepts alone.
+  void even_out(const ClassIterate&) {
+    if (!problem_.settings.intercept) return;
+    const int m = problem_.m;
+    const Index n = problem_.n;
+    Vector matrix(static_cast<std::size_t>(m) * m);
+    const double factor = problem_.loss.kappa / problem_.loss.rho;
+    for (int k = 0; k < m; ++k) {
+      Vector weighted(n);
+      for (Index i = 0; i < n; ++i) weighted[i] = factor * problem_.samples.weight[i] * curvature_[k * n + i];
+      for (int l = 0; l < m; ++l)
+        matrix[static_cast<std::size_t>(k) * m + l] =
+            (k == l ? sum_of(weighted) : 0.0) - loops().dot(weighted.data(), curvature_.data() + l * n, n);
+    }
+    const double ridge = *std::max_element(matrix.begin(), matrix.end());
+    if (!(ridge > tuning::tiny)) return;
+    ClassFactor factored;
+    // Even intercepts change nothing: along them the matrix is filled up.
+    factored.build(m, [&](int k, int l) { return matrix[static_cast<std::size_t>(k) * m + l] + ridge / m; }, true);
+    Vector scores(foreseen_.size()), bent(foreseen_.size());
+    for (int step = 0; step < 3; ++step) {
+      Vector sums = class_sums(foreseen_, n, m);
+      factored.solve(sums.data());
+      for (int k = 0; k < m; ++k) std::fill_n(scores.begin() + k * n, n, -sums[k]);
+      class_loops().curve(problem_.loss, problem_.samples, curvature_.data(), scores.data(), bent.data());
+      loops().axpy(1.0, bent.data(), foreseen_.data(), foreseen_.size());
+    }
+  }
+
+  static double largest(const Vector& v) {
+    double most = 0.0;
+    for (double x : v) most = std::max(most, std::fabs(x));
+    return most;
+  }
+  static double pull(const ClassIterate& x) { return std::sqrt(loops().dot(x.e.data(), x.e.data(), x.e.size())); }
+
+  const P& problem_;
+  Panel<D> panel_;
+  std::size_t known_ = 0;  // features that the panel has
+  JointCurvature<P> joint_;
+  BlockCurvature<P> blocks_;
+  Vector b_, start_, shift_, slope_, first_slope_, even_, first_even_;
+  Vector along_, bent_, foreseen_, curvature_;
+  Columns open_;  // places of the features without a penalty
+  double worst_ = 0.0, lift_ = 0.0;
+  int fresh_steps_ = -1, lost_steps_ = 0;
+  bool is_stale_ = true, is_joint_ = true;
+};
+
+}  // namespace clearning

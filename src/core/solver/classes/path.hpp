@@ -1,0 +1,71 @@
+// A path of penalties for many classes, each started from the one before.
+#pragma once
+#include "solver/classes/loop.hpp"
+#include "solver/path.hpp"
+
+namespace clearning {
+
+struct ClassStart {
+  const double* b = nullptr;  // p m coefficients, feature by feature; none: the null model
+  const double* a = nullptr;
+};
+
+// The smallest penalty at which every penalised coefficient is zero.
+template <class P>
+double alpha_max(const ClassSolver<P>& null) {
+  const P& problem = null.problem();
+  const Vector& e = null.iterate().e;
+  const double ratio = std::max(problem.penalty.l1_ratio, tuning::least_l1_ratio);
+  const double rounding = tuning::rounding * std::sqrt(loops().dot(e.data(), e.data(), e.size()));
+  double top = 0.0;
+  for (Index g = 0; g < problem.penalty.blocks(); ++g) {
+    double length = 0.0;
+    problem.penalty.each_coefficient(g, [&](int j, int) { length = std::max(length, problem.length[j]); });
+    const double pull = problem.penalty.pull(null.correlations(), g), factor = problem.penalty.factor(g);
+    if (factor > 0.0 && pull > rounding * length) top = std::max(top, pull / (ratio * factor));
+  }
+  return top;
+}
+
+// Coefficients of a solution are kept class by class: that of class k and column j at k p + j.
+template <class P>
+void record(const ClassSolver<P>& solver, double alpha, const ClassOutcome& outcome, PathResult& path) {
+  const ClassIterate& x = solver.iterate();
+  const P& problem = solver.problem();
+  path.alphas.push_back(alpha);
+  path.intercepts.insert(path.intercepts.end(), x.a.begin(), x.a.end());
+  path.objectives.push_back(outcome.objective);
+  path.gaps.push_back(outcome.gap);
+  path.iterations.push_back(outcome.iterations);
+  path.converged.push_back(outcome.converged);
+  Columns features = solver.set().features();
+  std::sort(features.begin(), features.end());
+  for (int k = 0; k < problem.m; ++k)
+    for (int j : features) {
+      const double b = x.b[static_cast<std::size_t>(j) * problem.m + k];
+      if (b == 0.0) continue;
+      path.columns.push_back(static_cast<int>(k * problem.p + j));
+      path.values.push_back(b);
+    }
+  path.starts.push_back(static_cast<Index>(path.values.size()));
+}
+
+template <class P>
+PathResult solve_class_path(const P& problem, const Grid& grid, const ClassStart& start) {
+  ClassSolver<P> solver(problem);
+  PathResult path;
+  path.null_objective = solver.fit_null();
+  const double top = alpha_max(solver);
+  const double first = top > 0.0 ? top * (1.0 + tuning::above_the_top) : 1.0;
+  const Vector alphas = grid.alphas.empty() ? log_grid(first, grid.count, grid.min_ratio) : grid.alphas;
+  double previous = std::max(top, alphas.front());
+  if (start.b != nullptr) solver.start_from(start.b, start.a);
+  for (double alpha : alphas) {
+    const ClassOutcome outcome = solver.solve_at(alpha, previous);
+    record(solver, alpha, outcome, path);
+    previous = alpha;
+  }
+  return path;
+}
+
+}  // namespace clearning
