@@ -269,7 +269,7 @@ class ClassSolver {
       if (admitted) progress_.begin();
       else if (!stepped && !reconsider()) break;
       if (model_.worst() <= 3.0 * forgiven) tighten_ *= 0.1;
-      if (before - out.objective > tuning::worthwhile * goal_) progress_.encourage();
+      if (before - out.objective > tuning::worthwhile * goal_) progress_.begin();
       else progress_.watch(1.0);
       if (progress_.is_stalled()) break;
     }
