@@ -408,6 +408,18 @@ def test_joint_calibrator_fits_a_temperature_and_keeps_the_order():
         hot.fit(g, y % 2)
 
 
+def test_frames_and_summaries_name_the_classes():
+    X, y = make_classes(seed=19)
+    labels = np.array(["a", "b", "c", "d"])[y]
+    path = clearning_path(X, labels, alphas=5)
+    frame = path.to_frame()
+    assert len(frame) == 5
+    assert {"intercept a", "intercept d"} <= set(frame.columns)
+    np.testing.assert_allclose(frame["intercept b"], path.intercepts[:, 1])
+    model = CLearningClassifier(alpha=0.05).fit(X, labels)
+    assert len(model.summary()) == np.count_nonzero(np.abs(model.coef_).sum(axis=0))
+
+
 def test_calibrated_margin_classifier_joins_the_scores():
     X, y = load_iris(return_X_y=True)
     model = CalibratedMarginClassifier(LinearSVC(C=0.1), method="joint").fit(X, y)

@@ -34,7 +34,7 @@ class BaseLinearClassifier(MarginClassifierMixin, BaseEstimator):
     standardize: bool
     penalty_factor: ArrayLike | None
     bounds: tuple[ArrayLike, ArrayLike] | None
-    groups: ArrayLike | str | None
+    groups: ArrayLike | str | None = None  # models pickled by 0.1 have none
     class_weight: dict[Any, float] | str | None
     coef_: NDArray[np.float64]
     intercept_: NDArray[np.float64]
