@@ -30,4 +30,16 @@ def solve_sparse_classes(
 def evaluate_loss(
     loss: dict[str, Any], margins: NDArray[np.float64]
 ) -> dict[str, NDArray[np.float64]]: ...
+def dense_block(
+    X: NDArray[Any], samples: dict[str, Any], plan: dict[str, Any]
+) -> dict[str, NDArray[np.float64]]: ...
+def sparse_block(
+    data: NDArray[np.float64],
+    indices: NDArray[Any],
+    indptr: NDArray[Any],
+    n_columns: int,
+    samples: dict[str, Any],
+    plan: dict[str, Any],
+) -> dict[str, NDArray[np.float64]]: ...
+def descend(gram: NDArray[np.float64], model: dict[str, Any]) -> NDArray[np.float64]: ...
 def interrupt() -> None: ...

@@ -1,5 +1,6 @@
 // The compiled module: what Python may call, and no mathematics.
 #include "bindings/class_solve.hpp"
+#include "bindings/blocks.hpp"
 #include "bindings/interrupt.hpp"
 #include "bindings/scipy_blas.hpp"
 #include "bindings/solve.hpp"
@@ -78,6 +79,7 @@ NB_MODULE(_core, m) {
   bind_sparse<double, std::int64_t>(m);
   bind_sparse<float, std::int32_t>(m);
   bind_sparse<float, std::int64_t>(m);
+  bind_blocks(m);
   m.def("interrupt", &interrupt, "End every solve under way with KeyboardInterrupt.");
   m.def("evaluate_loss", &evaluate_loss, nb::arg("loss"), nb::arg("margins"));
 }

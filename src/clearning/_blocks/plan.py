@@ -1,0 +1,141 @@
+"""One pass over the rows as the compiled core reads it: what is computed for each task."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from clearning import _core
+from clearning._blocks.draws import fold_of_rows
+from clearning._blocks.rows import BlockError, Rows, taken
+from clearning._designs import Array, Indices
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """How labels, folds and columns are read, the same in every pass.
+
+    Attributes
+    ----------
+    classes : ndarray of shape (2,)
+        The labels; the second is the positive one.
+    factors : ndarray of shape (2,)
+        What the weights of the classes are multiplied by.
+    n_features : int
+        Number of columns.
+    centre : ndarray of shape (n_features,) or None
+        What is taken off the columns; None for sparse rows, whose zeros stay zeros.
+    n_folds : int
+        Number of folds, 1 for none.
+    seed : int
+        What the folds are drawn by.
+    """
+
+    classes: NDArray[Any]
+    factors: Array
+    n_features: int
+    centre: Array | None
+    n_folds: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What one pass computes; see ``src/core/blocks/plan.hpp``, whose names these are.
+
+    `coef` has a row for each task, with an entry for each column of the working set.
+    """
+
+    encoding: Encoding
+    loss: dict[str, Any]
+    working: Indices
+    part: Indices
+    coef: Array
+    intercept: Array
+    line_task: Indices
+    line_coef: Array
+    line_intercept: Array
+    fractions: Array
+    knot_task: Indices
+    knot_lift: Array
+    free: Indices
+    tested: Indices
+    apart: bool = True
+    request: dict[str, Any] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        rest = np.setdiff1d(np.arange(self.encoding.n_features), self.working)
+        order = np.concatenate([self.working, rest]).astype(np.int32)
+        request: dict[str, Any] = {
+            "loss": self.loss,
+            "class_factors": self.encoding.factors,
+            "order": order,
+            "working": len(self.working),
+            "folds": self.encoding.n_folds,
+            "apart": self.apart,
+            "coef": self.coef.T.ravel(),
+            "line_coef": self.line_coef.T.ravel(),
+            "centre": np.zeros(0) if self.encoding.centre is None else self.encoding.centre[order],
+        }
+        request |= {name: getattr(self, name) for name in _NUMBERS}
+        request |= {name: getattr(self, name).astype(np.int32) for name in _INTEGERS}
+        object.__setattr__(self, "request", request)
+
+
+_NUMBERS = ("intercept", "line_intercept", "fractions", "knot_lift")
+_INTEGERS = ("part", "line_task", "knot_task", "free", "tested")
+
+Sums = dict[str, Array]
+
+
+def block_sums(rows: Rows, block: int, plan: Plan) -> Sums:
+    """Return one block's share of a pass."""
+    encoding = plan.encoding
+    rows = taken(rows)
+    if rows.X.shape[1] != encoding.n_features:
+        raise BlockError(f"it has {rows.X.shape[1]} columns now, {encoding.n_features} before.")
+    signs = np.where(rows.y == encoding.classes[1], 1.0, -1.0)
+    samples = {
+        "y": signs,
+        "weight": rows.weight,
+        "offset": rows.offset,
+        "fold": fold_of_rows(encoding.seed, block, rows.y, encoding.n_folds),
+    }
+    if not sparse.issparse(rows.X):
+        return _core.dense_block(rows.X, samples, plan.request)
+    X, indices, indptr = rows.X, rows.X.indices, rows.X.indptr
+    if indices.dtype != indptr.dtype or indices.dtype not in (np.int32, np.int64):
+        indices, indptr = indices.astype(np.int64), indptr.astype(np.int64)
+    return _core.sparse_block(X.data, indices, indptr, X.shape[1], samples, plan.request)
+
+
+def add_sums(first: Sums, second: Sums) -> Sums:
+    """Return the sums of two blocks; neither is changed, as an engine may want it again."""
+    return {name: values + second[name] for name, values in first.items()}
+
+
+def shaped(sums: Sums, plan: Plan) -> Sums:
+    """Return the sums of all rows in their shapes, gradients in the order of the columns."""
+    tasks, k = len(plan.part), len(plan.working)
+    knots, cells = len(plan.knot_task), plan.encoding.n_folds if plan.apart else 1
+    border = len(plan.free) + 1
+    gradient = np.empty((tasks, plan.encoding.n_features))
+    gradient[:, plan.request["order"]] = sums["gradient"].reshape(-1, tasks).T
+    lower = sums["gram"].reshape(knots, cells, k, k)
+    diagonal = np.arange(k)
+    gram = lower + lower.swapaxes(2, 3)
+    gram[:, :, diagonal, diagonal] = lower[:, :, diagonal, diagonal]
+    return {
+        **sums,
+        "gradient": gradient,
+        "border": sums["border"].reshape(tasks, border, border),
+        "line": sums["line"].reshape(len(plan.line_task), len(plan.fractions)),
+        "gram": gram,
+        "curved": sums["curved"].reshape(knots, cells, k),
+        "total": sums["total"].reshape(knots, cells),
+        "test": sums["test"].reshape(tasks, 3),
+    }

@@ -1,0 +1,117 @@
+"""A block of rows: what is read of it, what is checked of it, and the error that names it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from clearning._door import check_matrix
+
+Array = NDArray[np.float64]
+
+
+class BlockError(ValueError):
+    """A block that cannot be used; the message names it."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Some rows: X, dense or sparse by rows, labels, weights and offsets."""
+
+    X: Any
+    y: Any = None
+    weight: Any = None
+    offset: Any = None
+
+    def __len__(self) -> int:
+        return int(self.X.shape[0])
+
+
+def checked(rows: Rows, n_features: int | None = None) -> Rows:
+    """Return a block's rows as finite numbers of the core's types, or say what is wrong."""
+    X = _check_design(rows.X)
+    if n_features is not None and X.shape[1] != n_features:
+        raise BlockError(f"it has {X.shape[1]} columns, but {n_features} are expected.")
+    n = X.shape[0]
+    return Rows(X, _check_labels(rows.y, n), *_check_samples(rows, n))
+
+
+def taken(rows: Rows) -> Rows:
+    """Return a block's rows in the core's types, whose values were checked in an earlier pass."""
+    y = None if rows.y is None else _one_dimensional("y", rows.y, len(rows))
+    return Rows(_as_design(rows.X), y, *_samples(rows))
+
+
+def _as_design(X: Any) -> Any:
+    """Return a matrix as the core reads it: dense in either precision, or CSR in double."""
+    if sparse.issparse(X):
+        X = check_matrix(X).tocsr()
+        if not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()
+        return X if X.dtype == np.float64 else X.astype(np.float64)
+    X = np.asarray(X)
+    if X.ndim != 2:
+        raise BlockError(f"X must have two dimensions; got shape {X.shape}.")
+    return X if X.dtype in (np.float64, np.float32) else X.astype(np.float64)
+
+
+def _check_design(X: Any) -> Any:
+    try:
+        X = _as_design(X)
+    except BlockError:
+        raise
+    except (TypeError, ValueError) as error:
+        raise BlockError(f"X must hold real numbers: {error}") from error
+    if not np.isfinite(X.data if sparse.issparse(X) else X).all():
+        raise BlockError("X contains NaN or infinity.")
+    return X
+
+
+def _check_labels(y: Any, n: int) -> NDArray[Any]:
+    if y is None:
+        raise BlockError("it has no labels; pass y.")
+    y = _one_dimensional("y", y, n)
+    if y.dtype.kind == "f" and not np.isfinite(y).all():
+        raise BlockError("y contains NaN or infinity.")
+    if y.dtype == object and any(value is None or value != value for value in y):
+        raise BlockError("y contains missing values.")
+    return y
+
+
+def _one_dimensional(name: str, values: Any, n: int) -> NDArray[Any]:
+    values = np.asarray(values)
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.shape != (n,):
+        raise BlockError(f"{name} must be of shape ({n},), as X has {n} rows; got {values.shape}.")
+    return values
+
+
+def _samples(rows: Rows) -> tuple[Array, Array]:
+    n = len(rows)
+    weight = np.ones(n) if rows.weight is None else _numbers("sample_weight", rows.weight, n)
+    offset = np.zeros(n) if rows.offset is None else _numbers("offset", rows.offset, n)
+    return weight, offset
+
+
+def _check_samples(rows: Rows, n: int) -> tuple[Array, Array]:
+    weight, offset = _samples(rows)
+    if not np.isfinite(weight).all() or (weight < 0).any():
+        raise BlockError("sample_weight must hold finite numbers >= 0.")
+    if not np.isfinite(offset).all():
+        raise BlockError("offset must hold finite numbers.")
+    return weight, offset
+
+
+def _numbers(name: str, values: Any, n: int) -> Array:
+    try:
+        return np.ascontiguousarray(_one_dimensional(name, values, n), dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        if isinstance(error, BlockError):
+            raise
+        raise BlockError(f"{name} must hold real numbers: {error}") from error

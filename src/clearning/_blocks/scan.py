@@ -1,0 +1,236 @@
+"""The first pass: every value is checked, classes and columns are measured, and rows are drawn.
+
+Moments are kept for each class and fold, so that weights, scales and null models of all folds
+follow from them. The rows drawn are those with the smallest random numbers, so that it does not
+matter in which order blocks are put together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from clearning._blocks.draws import fold_of_rows, priorities
+from clearning._blocks.rows import BlockError, Rows, checked
+from clearning._designs import Array
+
+# Rows that start a fit: at most this share of all, and at most so many numbers of them.
+SHARE_DRAWN = 0.05
+MOST_NUMBERS_DRAWN = 1 << 24
+MOST_ROWS_DRAWN = 50_000
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Count, weight, mean and centred squares of the columns, for each fold of one class."""
+
+    count: Array
+    weight: Array
+    mean: Array
+    squares: Array
+
+    def merged(self, other: Moments) -> Moments:
+        """Return the moments of both, as Chan, Golub and LeVeque merge them."""
+        weight = self.weight + other.weight
+        share = np.divide(other.weight, weight, out=np.zeros_like(weight), where=weight > 0)
+        apart = other.mean - self.mean
+        between = (self.weight * share)[:, None] * apart**2
+        return Moments(
+            self.count + other.count,
+            weight,
+            self.mean + share[:, None] * apart,
+            self.squares + other.squares + between,
+        )
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Rows that were drawn of one class, in the order of their random numbers."""
+
+    X: Any
+    weight: Array
+    offset: Array
+    priority: Array
+
+    def merged(self, other: Drawn, most: int) -> Drawn:
+        """Return those of both with the smallest numbers."""
+        stack = sparse.vstack if sparse.issparse(self.X) else np.vstack
+        priority = np.concatenate([self.priority, other.priority])
+        chosen = np.argsort(priority, kind="stable")[:most]
+        return Drawn(
+            stack([self.X, other.X])[chosen],
+            np.concatenate([self.weight, other.weight])[chosen],
+            np.concatenate([self.offset, other.offset])[chosen],
+            priority[chosen],
+        )
+
+
+@dataclass(frozen=True)
+class ClassScan:
+    """What a scan knows of one label: its moments, the rows drawn, and the block it was seen in."""
+
+    moments: Moments
+    drawn: Drawn
+    seen_in: int
+
+
+@dataclass(frozen=True)
+class Scan:
+    """What the first pass finds out; `labels` has an entry for each label."""
+
+    labels: dict[Any, ClassScan]
+    largest: Array
+    offset_size: float
+    n_rows: int
+    n_blocks: int
+    is_sparse: bool
+
+    @property
+    def n_features(self) -> int:
+        return len(self.largest)
+
+
+@dataclass(frozen=True)
+class ScanPlan:
+    """How the first pass is to read and draw."""
+
+    seed: int
+    n_folds: int
+    n_features: int | None
+
+
+def block_scan(rows: Rows, block: int, plan: ScanPlan) -> Scan:
+    """Check one block and measure it."""
+    rows = checked(rows, plan.n_features)
+    X, n = rows.X, len(rows)
+    names, codes = np.unique(rows.y, return_inverse=True)
+    if len(names) > 2:
+        raise BlockError(f"y holds {len(names)} labels, {_listed(names)}; two classes are allowed.")
+    fold = fold_of_rows(plan.seed, block, rows.y, plan.n_folds)
+    priority = priorities(plan.seed, block, n)
+    quota = _quota(np.bincount(codes), int(np.ceil(SHARE_DRAWN * n)), X.shape[1])
+    labels = {
+        label: ClassScan(
+            _moments(X, rows.weight, fold, codes == code, plan.n_folds),
+            _drawn(rows, priority, codes == code, quota[code]),
+            block,
+        )
+        for code, label in enumerate(names.tolist())
+    }
+    return Scan(
+        labels=labels,
+        largest=np.asarray(
+            abs(X).max(axis=0).todense() if sparse.issparse(X) else _largest(X)
+        ).ravel(),
+        offset_size=float(rows.weight @ np.abs(rows.offset)),
+        n_rows=n,
+        n_blocks=1,
+        is_sparse=sparse.issparse(X),
+    )
+
+
+def merge_scans(first: Scan, second: Scan) -> Scan:
+    """Return the scan of both, or say which block does not go with the others."""
+    late = min(each.seen_in for each in second.labels.values())
+    if first.n_features != second.n_features:
+        raise BlockError(
+            f"Block {late} has {second.n_features} columns, but those before it have "
+            f"{first.n_features}."
+        )
+    if first.is_sparse != second.is_sparse:
+        raise BlockError(f"Block {late} is not of the others' kind: all dense or all sparse.")
+    labels = dict(first.labels)
+    most = most_drawn(first.n_features)
+    for label, other in second.labels.items():
+        own = labels.get(label)
+        labels[label] = other if own is None else _merged_class(own, other, most)
+    if len(labels) > 2:
+        new = next(label for label in second.labels if label not in first.labels)
+        known = _listed([label for label in labels if label != new])
+        raise BlockError(
+            f"Block {second.labels[new].seen_in} holds the label {new!r} beside {known}; two "
+            "classes are allowed."
+        )
+    return replace(
+        first,
+        labels=labels,
+        largest=np.maximum(first.largest, second.largest),
+        offset_size=first.offset_size + second.offset_size,
+        n_rows=first.n_rows + second.n_rows,
+        n_blocks=first.n_blocks + second.n_blocks,
+    )
+
+
+def most_drawn(n_features: int) -> int:
+    """Return how many rows of a class are drawn at most."""
+    return max(1, min(MOST_ROWS_DRAWN, MOST_NUMBERS_DRAWN // max(n_features, 1)) // 2)
+
+
+def _merged_class(own: ClassScan, other: ClassScan, most: int) -> ClassScan:
+    return ClassScan(
+        own.moments.merged(other.moments),
+        own.drawn.merged(other.drawn, most),
+        min(own.seen_in, other.seen_in),
+    )
+
+
+def _quota(counts: NDArray[Any], allowed: int, n_features: int) -> NDArray[Any]:
+    """Share the rows to be drawn evenly between the classes; a rare one gives its rest away."""
+    if len(counts) == 1:
+        quota = np.array([allowed])
+    else:
+        rare = int(np.argmin(counts))
+        few = min(int(counts[rare]), allowed // 2)
+        quota = np.array([few, allowed - few] if rare == 0 else [allowed - few, few])
+    return np.minimum(np.minimum(quota, counts), most_drawn(n_features))
+
+
+def _drawn(rows: Rows, priority: Array, inside: NDArray[Any], most: int) -> Drawn:
+    members = np.flatnonzero(inside)
+    chosen = members[np.argsort(priority[members], kind="stable")[:most]]
+    X = rows.X[chosen]
+    # A copy, so that nothing holds on to the block or to the file behind it.
+    X = X.copy() if sparse.issparse(X) else np.array(X, dtype=np.float64)
+    return Drawn(X, rows.weight[chosen].copy(), rows.offset[chosen].copy(), priority[chosen])
+
+
+def _moments(X: Any, weight: Array, fold: Any, inside: NDArray[Any], n_folds: int) -> Moments:
+    p = X.shape[1]
+    count, total = np.zeros(n_folds), np.zeros(n_folds)
+    mean, squares = np.zeros((n_folds, p)), np.zeros((n_folds, p))
+    for k in range(n_folds):
+        rows = np.flatnonzero(inside & (fold == k))
+        w = weight[rows]
+        count[k], total[k] = np.count_nonzero(w), w.sum()
+        if total[k] > 0:
+            mean[k], squares[k] = _about_mean(X[rows], w, float(total[k]))
+    return Moments(count, total, mean, squares)
+
+
+def _about_mean(X: Any, w: Array, total: float) -> tuple[Array, Array]:
+    mean = np.asarray(X.T @ w, dtype=np.float64).ravel() / total
+    if not sparse.issparse(X):
+        return mean, w @ (X - mean) ** 2
+    columns = X.indices
+    rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+    p = X.shape[1]
+    stored = np.bincount(columns, w[rows], minlength=p)
+    squares = np.bincount(columns, w[rows] * (X.data - mean[columns]) ** 2, minlength=p)
+    # A column without zeros leaves nothing to them, whatever rounding says.
+    full = np.bincount(columns, minlength=p) == X.shape[0]
+    zeros = np.where(full, 0.0, np.maximum(total - stored, 0.0))
+    return mean, squares + zeros * mean**2
+
+
+def _largest(X: Any) -> Array:
+    if sparse.issparse(X):
+        return abs(X).max(axis=0).toarray().ravel()
+    return np.maximum(X.max(axis=0), -X.min(axis=0)).astype(np.float64)
+
+
+def _listed(labels: Any) -> str:
+    return ", ".join(map(repr, list(np.asarray(labels, dtype=object))[:5]))

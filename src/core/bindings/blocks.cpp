@@ -1,0 +1,165 @@
+#include "bindings/blocks.hpp"
+
+#include <nanobind/stl/string.h>
+
+#include <string>
+
+#include "bindings/solve.hpp"
+#include "blocks/dense_panel.hpp"
+#include "blocks/pass.hpp"
+#include "blocks/sparse_panel.hpp"
+#include "solver/gram_descent.hpp"
+
+namespace clearning {
+
+namespace {
+
+using blocks::BlockSamples;
+using blocks::Plan;
+using blocks::Sums;
+
+template <class T>
+using AnyMatrix = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
+using Integers = Flat<std::int32_t>;
+
+Vector numbers(const nb::dict& given, const char* name, Index length) {
+  const auto array = flat(given, name, length);
+  return {array.data(), array.data() + array.size()};
+}
+
+// Integers in [low, high).
+Columns integers(const nb::dict& given, const char* name, Index low, Index high) {
+  Integers array;
+  if (!given.contains(name) || !nb::try_cast<Integers>(given[name], array, false))
+    throw nb::value_error((std::string(name) + " must be a one-dimensional array of int32.").c_str());
+  Columns out(array.data(), array.data() + array.size());
+  for (int value : out)
+    if (value < low || value >= high)
+      throw nb::value_error((std::string(name) + " holds a number that is out of range.").c_str());
+  return out;
+}
+
+Plan plan_of(const nb::dict& given, Index p) {
+  Plan plan{.loss = loss_of(nb::cast<nb::dict>(given["loss"]))};
+  const Vector factors = numbers(given, "class_factors", 2);
+  plan.negative_factor = factors[0];
+  plan.positive_factor = factors[1];
+  plan.order = integers(given, "order", 0, p);
+  if (plan.columns() != p) throw nb::value_error("order must hold every column once.");
+  plan.centre = numbers(given, "centre", -1);
+  if (!plan.centre.empty() && static_cast<Index>(plan.centre.size()) != p)
+    throw nb::value_error("centre must be empty or hold one number a column.");
+  plan.working = nb::cast<int>(given["working"]);
+  plan.folds = nb::cast<int>(given["folds"]);
+  plan.apart = nb::cast<bool>(given["apart"]);
+  if (plan.working < 0 || plan.working > p || plan.folds < 1)
+    throw nb::value_error("working must be at most the number of columns, and folds at least 1.");
+  plan.part = integers(given, "part", -1, plan.folds);
+  const Index tasks = plan.tasks();
+  plan.coef = numbers(given, "coef", tasks * plan.working);
+  plan.intercept = numbers(given, "intercept", tasks);
+  plan.line_task = integers(given, "line_task", 0, tasks);
+  plan.line_coef = numbers(given, "line_coef", static_cast<Index>(plan.lines()) * plan.working);
+  plan.line_intercept = numbers(given, "line_intercept", plan.lines());
+  plan.fractions = numbers(given, "fractions", -1);
+  plan.knot_task = integers(given, "knot_task", 0, tasks);
+  plan.knot_lift = numbers(given, "knot_lift", plan.knots());
+  plan.free = integers(given, "free", 0, plan.working);
+  plan.tested = integers(given, "tested", 0, tasks);
+  return plan;
+}
+
+struct GivenSamples {
+  Flat<double> y, weight, offset;
+  Integers fold;
+
+  GivenSamples(const nb::dict& given, Index n)
+      : y(flat(given, "y", n)), weight(flat(given, "weight", n)), offset(flat(given, "offset", n)),
+        fold(nb::cast<Integers>(given["fold"])) {
+    if (static_cast<Index>(fold.size()) != n) throw nb::value_error("fold must hold one number a row.");
+  }
+  BlockSamples view(Index n, int folds) const {
+    for (Index i = 0; i < n; ++i)
+      if (fold.data()[i] < 0 || fold.data()[i] >= folds)
+        throw nb::value_error("fold holds a number that is out of range.");
+    return {y.data(), weight.data(), offset.data(), fold.data(), n};
+  }
+};
+
+nb::dict to_dict(Sums&& sums) {
+  nb::dict out;
+  out["value"] = to_numpy(std::move(sums.value));
+  out["gradient"] = to_numpy(std::move(sums.gradient));
+  out["slope"] = to_numpy(std::move(sums.slope));
+  out["energy"] = to_numpy(std::move(sums.energy));
+  out["border"] = to_numpy(std::move(sums.border));
+  out["line"] = to_numpy(std::move(sums.line));
+  out["gram"] = to_numpy(std::move(sums.gram));
+  out["curved"] = to_numpy(std::move(sums.curved));
+  out["total"] = to_numpy(std::move(sums.total));
+  out["test"] = to_numpy(std::move(sums.test));
+  return out;
+}
+
+template <class Panel>
+nb::dict run(const typename Panel::Rows& rows, Index n, Index p, const nb::dict& samples, const nb::dict& given) {
+  const Plan plan = plan_of(given, p);
+  const GivenSamples kept(samples, n);
+  const BlockSamples view = kept.view(n, plan.folds);
+  Sums sums(plan);
+  {
+    nb::gil_scoped_release unlocked;
+    sums = blocks::Pass<Panel>(plan, rows, view).run();
+  }
+  return to_dict(std::move(sums));
+}
+
+template <class T>
+nb::dict dense_block(AnyMatrix<T> x, const nb::dict& samples, const nb::dict& plan) {
+  return run<blocks::DensePanel<T>>({x.data(), x.stride(0), x.stride(1)}, static_cast<Index>(x.shape(0)),
+                                    static_cast<Index>(x.shape(1)), samples, plan);
+}
+
+template <class I>
+nb::dict sparse_block(Flat<double> data, Flat<I> indices, Flat<I> starts, Index n_columns, const nb::dict& samples,
+                      const nb::dict& plan) {
+  if (starts.size() == 0) throw nb::value_error("indptr must hold one start more than there are rows.");
+  const Index n = static_cast<Index>(starts.size()) - 1;
+  check_structure(indices.data(), starts.data(), static_cast<std::size_t>(n), std::min(indices.size(), data.size()),
+                  n_columns);
+  return run<blocks::SparsePanel<double, I>>({data.data(), indices.data(), starts.data()}, n, n_columns, samples, plan);
+}
+
+// Minimises a quadratic model plus the elastic net; see InnerProblem. Returns the coefficients.
+nb::object descend(Flat<double> gram, const nb::dict& given) {
+  InnerProblem q;
+  q.b = numbers(given, "coef", -1);
+  q.count = static_cast<int>(q.b.size());
+  q.g = numbers(given, "gradient", q.count);
+  q.l1 = numbers(given, "l1", q.count);
+  q.ridge = numbers(given, "ridge", q.count);
+  q.lower = numbers(given, "lower", q.count);
+  q.upper = numbers(given, "upper", q.count);
+  q.allowed = numbers(given, "allowed", q.count);
+  if (gram.size() != static_cast<std::size_t>(q.count) * q.count)
+    throw nb::value_error("gram must hold the square of the number of coefficients.");
+  {
+    nb::gil_scoped_release unlocked;
+    GramDescent().solve(q, gram.data(), q.count, 1.0);
+  }
+  return to_numpy(std::move(q.b));
+}
+
+}  // namespace
+
+void bind_blocks(nb::module_& m) {
+  m.def("dense_block", &dense_block<double>, nb::arg("X").noconvert(), nb::arg("samples"), nb::arg("plan"));
+  m.def("dense_block", &dense_block<float>, nb::arg("X").noconvert(), nb::arg("samples"), nb::arg("plan"));
+  m.def("sparse_block", &sparse_block<std::int32_t>, nb::arg("data").noconvert(), nb::arg("indices").noconvert(),
+        nb::arg("indptr").noconvert(), nb::arg("n_columns"), nb::arg("samples"), nb::arg("plan"));
+  m.def("sparse_block", &sparse_block<std::int64_t>, nb::arg("data").noconvert(), nb::arg("indices").noconvert(),
+        nb::arg("indptr").noconvert(), nb::arg("n_columns"), nb::arg("samples"), nb::arg("plan"));
+  m.def("descend", &descend, nb::arg("gram").noconvert(), nb::arg("model"));
+}
+
+}  // namespace clearning

@@ -1,0 +1,65 @@
+// What one pass over the rows is to compute, and the sums that it gives: a block's sums are a pure function of the
+// block and the plan, and those of all rows are the blocks' own, added up.
+#pragma once
+#include "linalg/types.hpp"
+#include "problem/losses.hpp"
+
+namespace clearning::blocks {
+
+// A task is one penalty on one part of the rows: on all of them (part -1), or on all but those of one fold. Tasks are
+// ordered by their part. Columns are ordered so that the working set comes first; `coef` has a row for each of its
+// columns and a column for each task.
+struct Plan {
+  Loss loss;
+  double positive_factor = 1.0, negative_factor = 1.0;  // what the weights of the classes are multiplied by
+  Columns order;                                        // every column, those of the working set first
+  int working = 0;
+  Vector centre;  // what is taken off each column, in that order; empty for none
+  int folds = 1;
+  Columns part;
+  Vector coef, intercept;
+  // Lines: the loss on the way from another point to a task's own, at some fractions of it.
+  Columns line_task;
+  Vector line_coef, line_intercept, fractions;
+  // Knots: tasks whose curvature is wanted, lifted by a share of the majoriser; apart for each fold, or summed.
+  Columns knot_task;
+  Vector knot_lift;
+  bool apart = true;
+  Columns free;    // places in the working set of the columns without a penalty
+  Columns tested;  // tasks to be judged by the rows of the fold that they leave out
+
+  int columns() const { return static_cast<int>(order.size()); }
+  int tasks() const { return static_cast<int>(part.size()); }
+  int lines() const { return static_cast<int>(line_task.size()); }
+  int knots() const { return static_cast<int>(knot_task.size()); }
+  int cells() const { return apart ? folds : 1; }
+  int border() const { return static_cast<int>(free.size()) + 1; }
+  bool trains(int task, int fold) const { return part[task] != fold; }
+};
+
+// Sums over rows of weight times ...; r is the loss's derivative in the score, s = |r| by weight.
+struct Sums {
+  Vector value;     // a task: the loss
+  Vector gradient;  // columns x tasks: X'r
+  Vector slope;     // a task: r
+  Vector energy;    // a task: s^2, or a bound on it
+  Vector border;    // tasks x border x border: Z'diag(s)Z, Z the ones and the columns without a penalty
+  Vector line;      // lines x fractions: the loss
+  Vector gram;      // knots x cells x working x working: X'HX, the lower triangle by rows
+  Vector curved;    // knots x cells x working: X'h
+  Vector total;     // knots x cells: h
+  Vector test;      // tasks x 3, of the rows that were left out: log-likelihood, hits and weight
+
+  explicit Sums(const Plan& plan)
+      : value(plan.tasks()), gradient(product(plan.columns(), plan.tasks())), slope(plan.tasks()), energy(plan.tasks()),
+        border(product(plan.tasks(), plan.border()) * plan.border()),
+        line(product(plan.lines(), static_cast<int>(plan.fractions.size()))),
+        gram(product(plan.knots(), plan.cells()) * plan.working * plan.working),
+        curved(product(plan.knots(), plan.cells()) * plan.working), total(product(plan.knots(), plan.cells())),
+        test(product(plan.tasks(), 3)) {}
+
+ private:
+  static std::size_t product(int a, int b) { return static_cast<std::size_t>(a) * b; }
+};
+
+}  // namespace clearning::blocks

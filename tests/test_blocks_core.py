@@ -1,0 +1,183 @@
+"""The compiled function of one block against plain NumPy."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from clearning import _core
+from clearning._blocks.draws import fold_of_rows
+from clearning._blocks.plan import Encoding, Plan, add_sums, block_sums, shaped
+from clearning._blocks.rows import Rows
+from clearning._core_input import core_loss
+from clearning.losses import CLoss, HuberizedHinge, Logistic, SquaredHinge
+
+N, P, FOLDS = 700, 7, 3
+RNG = np.random.default_rng(0)
+X = RNG.normal(1.0, 2.0, (N, P)) * (RNG.random((N, P)) < 0.6)
+Y = np.where(RNG.random(N) < 0.4, "no", "yes")
+WEIGHT, OFFSET = RNG.random(N), RNG.normal(size=N)
+FOLD = fold_of_rows(5, 2, Y, FOLDS)
+SIGNS = np.where(Y == "yes", 1.0, -1.0)
+FACTORS = np.array([2.0, 0.5])
+CENTRE = X.mean(axis=0)
+WORKING = np.array([4, 0, 2, 6, 1])
+
+
+def make_plan(loss, centre):
+    rng = np.random.default_rng(1)
+    part = np.array([-1, -1, 0, 1, 2, 2])
+    return Plan(
+        encoding=Encoding(np.array(["no", "yes"]), FACTORS, P, centre, FOLDS, 5),
+        loss=core_loss(loss),
+        working=WORKING,
+        part=part,
+        coef=rng.normal(size=(len(part), len(WORKING))),
+        intercept=rng.normal(size=len(part)),
+        line_task=np.array([1, 3]),
+        line_coef=rng.normal(size=(2, len(WORKING))),
+        line_intercept=rng.normal(size=2),
+        fractions=np.array([0.5, 0.25]),
+        knot_task=np.array([0, 1]),
+        knot_lift=np.array([0.0, 0.5]),
+        free=np.array([3, 1]),
+        tested=np.array([2, 5]),
+    )
+
+
+def sums_of(design, plan):
+    return shaped(block_sums(Rows(design, Y, WEIGHT, OFFSET), 2, plan), plan)
+
+
+def expected(loss, plan):
+    """Every sum, row by row in NumPy."""
+    centre = 0.0 if plan.encoding.centre is None else plan.encoding.centre
+    Z = X - centre
+    weight = WEIGHT * np.where(SIGNS > 0, FACTORS[1], FACTORS[0])
+    out = {name: [] for name in ("value", "gradient", "slope", "border")}
+    for t, part in enumerate(plan.part):
+        score = OFFSET + plan.intercept[t] + Z[:, WORKING] @ plan.coef[t]
+        inside = weight * (part != FOLD)
+        r = inside * SIGNS * loss.gradient(SIGNS * score)
+        free = np.c_[np.ones(N), Z[:, WORKING[plan.free]]]
+        out["value"].append(inside @ loss.value(SIGNS * score))
+        out["gradient"].append(Z.T @ r)
+        out["slope"].append(r.sum())
+        out["border"].append((free * np.abs(r)[:, None]).T @ free)
+    return {name: np.array(values) for name, values in out.items()}
+
+
+LOSSES = [Logistic(), CLoss(0.5, 1.0), HuberizedHinge(1.0), SquaredHinge()]
+DESIGNS = {
+    "rows": (X, CENTRE),
+    "columns": (np.asfortranarray(X), CENTRE),
+    "slice": (np.repeat(X, 2, axis=0)[::2], CENTRE),
+    "sparse": (sparse.csr_array(X), None),
+    "sparse64": (sparse.csc_matrix(X), None),
+}
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: type(loss).__name__)
+@pytest.mark.parametrize("kind", DESIGNS)
+def test_loss_gradient_and_border(loss, kind):
+    design, centre = DESIGNS[kind]
+    plan = make_plan(loss, centre)
+    sums, truth = sums_of(design, plan), expected(loss, plan)
+    for name in ("value", "gradient", "slope", "border"):
+        np.testing.assert_allclose(sums[name], truth[name], rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.parametrize("kind", ["rows", "sparse"])
+def test_energy_bounds_the_squared_weights(kind):
+    design, centre = DESIGNS[kind]
+    for loss in LOSSES:
+        plan = make_plan(loss, centre)
+        Z = X - (0.0 if centre is None else centre)
+        weight = WEIGHT * np.where(SIGNS > 0, FACTORS[1], FACTORS[0])
+        energy = sums_of(design, plan)["energy"]
+        for t, part in enumerate(plan.part):
+            z = SIGNS * (OFFSET + plan.intercept[t] + Z[:, WORKING] @ plan.coef[t])
+            true = (weight * (part != FOLD)) @ loss.gradient(z) ** 2
+            assert true <= energy[t] * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: type(loss).__name__)
+@pytest.mark.parametrize("kind", ["columns", "sparse"])
+def test_curvature_by_fold(loss, kind):
+    design, centre = DESIGNS[kind]
+    plan = make_plan(loss, centre)
+    sums = sums_of(design, plan)
+    Z = (X - (0.0 if centre is None else centre))[:, WORKING]
+    weight = WEIGHT * np.where(SIGNS > 0, FACTORS[1], FACTORS[0])
+    for k, task in enumerate(plan.knot_task):
+        z = SIGNS * (OFFSET + plan.intercept[task] + Z @ plan.coef[task])
+        h = loss.hessian(z)
+        if plan.knot_lift[k] > 0:
+            h = np.maximum(h, plan.knot_lift[k] * majoriser(loss, z))
+        h = h * weight
+        for fold in range(FOLDS):
+            own = h * (fold == FOLD)
+            np.testing.assert_allclose(sums["gram"][k, fold], (Z * own[:, None]).T @ Z, rtol=1e-10)
+            np.testing.assert_allclose(sums["curved"][k, fold], Z.T @ own, rtol=1e-10)
+            np.testing.assert_allclose(sums["total"][k, fold], own.sum(), rtol=1e-11)
+
+
+def majoriser(loss, z):
+    if isinstance(loss, Logistic | CLoss):
+        rho, u = loss.rho, loss.u
+        kappa = loss.solver_parameters.get("kappa", 1.0)
+        t = np.abs(u - z) / rho
+        return kappa / rho * np.tanh(t / 2) / (2 * t)
+    return np.full_like(z, 2.0 if isinstance(loss, SquaredHinge) else 1.0 / loss.delta)
+
+
+def test_lines_and_held_out_rows():
+    loss = CLoss(0.5, 1.0)
+    plan = make_plan(loss, CENTRE)
+    sums = sums_of(X, plan)
+    Z = (X - CENTRE)[:, WORKING]
+    weight = WEIGHT * np.where(SIGNS > 0, FACTORS[1], FACTORS[0])
+    for line, task in enumerate(plan.line_task):
+        inside = weight * (plan.part[task] != FOLD)
+        start = plan.line_intercept[line] + Z @ plan.line_coef[line]
+        end = plan.intercept[task] + Z @ plan.coef[task]
+        for f, share in enumerate(plan.fractions):
+            value = inside @ loss.value(SIGNS * (OFFSET + start + share * (end - start)))
+            np.testing.assert_allclose(sums["line"][line, f], value, rtol=1e-12)
+    for task in plan.tested:
+        out = WEIGHT * (plan.part[task] == FOLD)
+        score = OFFSET + plan.intercept[task] + Z @ plan.coef[task]
+        likelihood = out @ np.log(loss.inverse_link(SIGNS * score))
+        hits = out @ ((score > 0) == (SIGNS > 0))
+        np.testing.assert_allclose(sums["test"][task], [likelihood, hits, out.sum()], rtol=1e-12)
+    assert not sums["test"][[0, 1, 3, 4]].any()
+
+
+def test_single_precision_rows_are_worked_on_in_double():
+    plan = make_plan(Logistic(), CENTRE)
+    single = X.astype(np.float32)
+    a, b = sums_of(single, plan), sums_of(single.astype(np.float64), plan)
+    for name in a:
+        assert np.array_equal(a[name], b[name])
+
+
+def test_sums_of_blocks_add_up_and_are_not_changed():
+    plan = make_plan(Logistic(), CENTRE)
+    parts = [
+        block_sums(Rows(X[rows], Y[rows], WEIGHT[rows], OFFSET[rows]), number, plan)
+        for number, rows in enumerate([slice(0, 300), slice(300, N)])
+    ]
+    before = parts[0]["gradient"].copy()
+    total = add_sums(*parts)
+    assert np.array_equal(parts[0]["gradient"], before)
+    whole = block_sums(Rows(X, Y, WEIGHT, OFFSET), 0, plan)
+    np.testing.assert_allclose(total["value"][:2], whole["value"][:2], rtol=1e-13)
+
+
+def test_core_refuses_folds_and_columns_out_of_range():
+    plan = make_plan(Logistic(), CENTRE)
+    samples = {"y": SIGNS, "weight": WEIGHT, "offset": OFFSET, "fold": np.full(N, 9, np.int32)}
+    with pytest.raises(ValueError, match="fold"):
+        _core.dense_block(X, samples, plan.request)
+    samples["fold"] = FOLD
+    with pytest.raises(ValueError, match="order"):
+        _core.dense_block(X[:, :-1], samples, plan.request)
