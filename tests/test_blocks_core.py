@@ -33,6 +33,7 @@ def make_plan(loss, centre):
         part=part,
         coef=rng.normal(size=(len(part), len(WORKING))),
         intercept=rng.normal(size=len(part)),
+        shrink=np.array([0.0, 0.1, 0.01, 0.5, 1e-3, 0.0]),
         line_task=np.array([1, 3]),
         line_coef=rng.normal(size=(2, len(WORKING))),
         line_intercept=rng.normal(size=2),
@@ -98,6 +99,20 @@ def test_energy_bounds_the_squared_weights(kind):
             z = SIGNS * (OFFSET + plan.intercept[t] + Z[:, WORKING] @ plan.coef[t])
             true = (weight * (part != FOLD)) @ loss.gradient(z) ** 2
             assert true <= energy[t] * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: type(loss).__name__)
+def test_shrunk_weights_are_charged_no_less_than_they_cost(loss):
+    plan = make_plan(loss, None)
+    sums = sums_of(X, plan)
+    weight = WEIGHT * np.where(SIGNS > 0, FACTORS[1], FACTORS[0])
+    for t, part in enumerate(plan.part):
+        z = SIGNS * (OFFSET + plan.intercept[t] + X[:, WORKING] @ plan.coef[t])
+        s = -(1 - plan.shrink[t]) * loss.gradient(z)
+        inside = weight * (part != FOLD)
+        true = inside @ (loss.value(z) + loss.conjugate(s) + s * z)
+        chord = plan.shrink[t] * (inside @ loss.value(z))
+        assert true - 1e-9 <= sums["shrunk"][t] <= chord + 1e-9
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: type(loss).__name__)

@@ -13,6 +13,8 @@ __version__ = "0.1.0"
 
 # Names are looked up on first use, so that `import clearning` stays light.
 _HOME = {
+    "BlockwiseCLearningClassifier": "blockwise",
+    "BlockwiseCLearningClassifierCV": "blockwise",
     "CLearningClassifier": "linear",
     "CLearningClassifierCV": "linear",
     "KernelCLearningClassifier": "kernel",

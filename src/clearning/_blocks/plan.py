@@ -56,6 +56,7 @@ class Plan:
     part: Indices
     coef: Array
     intercept: Array
+    shrink: Array
     line_task: Indices
     line_coef: Array
     line_intercept: Array
@@ -86,7 +87,7 @@ class Plan:
         object.__setattr__(self, "request", request)
 
 
-_NUMBERS = ("intercept", "line_intercept", "fractions", "knot_lift")
+_NUMBERS = ("intercept", "shrink", "line_intercept", "fractions", "knot_lift")
 _INTEGERS = ("part", "line_task", "knot_task", "free", "tested")
 
 Sums = dict[str, Array]

@@ -31,11 +31,9 @@ class Rows:
         return int(self.X.shape[0])
 
 
-def checked(rows: Rows, n_features: int | None = None) -> Rows:
+def checked(rows: Rows) -> Rows:
     """Return a block's rows as finite numbers of the core's types, or say what is wrong."""
     X = _check_design(rows.X)
-    if n_features is not None and X.shape[1] != n_features:
-        raise BlockError(f"it has {X.shape[1]} columns, but {n_features} are expected.")
     n = X.shape[0]
     return Rows(X, _check_labels(rows.y, n), *_check_samples(rows, n))
 

@@ -22,6 +22,8 @@ from clearning._designs import Array
 SHARE_DRAWN = 0.05
 MOST_NUMBERS_DRAWN = 1 << 24
 MOST_ROWS_DRAWN = 50_000
+# Two classes are allowed; a third label is enough to say so.
+MOST_LABELS = 3
 
 
 @dataclass(frozen=True)
@@ -58,15 +60,18 @@ class Drawn:
 
     def merged(self, other: Drawn, most: int) -> Drawn:
         """Return those of both with the smallest numbers."""
-        stack = sparse.vstack if sparse.issparse(self.X) else np.vstack
-        priority = np.concatenate([self.priority, other.priority])
-        chosen = np.argsort(priority, kind="stable")[:most]
-        return Drawn(
-            stack([self.X, other.X])[chosen],
-            np.concatenate([self.weight, other.weight])[chosen],
-            np.concatenate([self.offset, other.offset])[chosen],
-            priority[chosen],
+        stack = (lambda pair: sparse.vstack(pair, "csr")) if sparse.issparse(self.X) else np.vstack
+        both = Drawn(
+            stack([self.X, other.X]),
+            np.concatenate([self.weight, other.weight]),
+            np.concatenate([self.offset, other.offset]),
+            np.concatenate([self.priority, other.priority]),
         )
+        return both.taken(np.argsort(both.priority, kind="stable")[:most])
+
+    def taken(self, rows: Any) -> Drawn:
+        """Return some of the rows."""
+        return Drawn(self.X[rows], self.weight[rows], self.offset[rows], self.priority[rows])
 
 
 @dataclass(frozen=True)
@@ -80,14 +85,18 @@ class ClassScan:
 
 @dataclass(frozen=True)
 class Scan:
-    """What the first pass finds out; `labels` has an entry for each label."""
+    """What the first pass finds out.
+
+    `labels` has an entry for each label; `strangers` are blocks that do not go with the first one,
+    with the number of their columns and whether they are sparse.
+    """
 
     labels: dict[Any, ClassScan]
     largest: Array
     offset_size: float
     n_rows: int
-    n_blocks: int
     is_sparse: bool
+    strangers: tuple[tuple[int, int, bool], ...] = ()
 
     @property
     def n_features(self) -> int:
@@ -100,12 +109,11 @@ class ScanPlan:
 
     seed: int
     n_folds: int
-    n_features: int | None
 
 
 def block_scan(rows: Rows, block: int, plan: ScanPlan) -> Scan:
     """Check one block and measure it."""
-    rows = checked(rows, plan.n_features)
+    rows = checked(rows)
     X, n = rows.X, len(rows)
     names, codes = np.unique(rows.y, return_inverse=True)
     if len(names) > 2:
@@ -128,41 +136,54 @@ def block_scan(rows: Rows, block: int, plan: ScanPlan) -> Scan:
         ).ravel(),
         offset_size=float(rows.weight @ np.abs(rows.offset)),
         n_rows=n,
-        n_blocks=1,
         is_sparse=sparse.issparse(X),
     )
 
 
 def merge_scans(first: Scan, second: Scan) -> Scan:
-    """Return the scan of both, or say which block does not go with the others."""
-    late = min(each.seen_in for each in second.labels.values())
-    if first.n_features != second.n_features:
-        raise BlockError(
-            f"Block {late} has {second.n_features} columns, but those before it have "
-            f"{first.n_features}."
-        )
-    if first.is_sparse != second.is_sparse:
-        raise BlockError(f"Block {late} is not of the others' kind: all dense or all sparse.")
+    """Return the scan of both; a block that does not go with the others is remembered."""
+    own = (first.n_features, first.is_sparse)
+    others = [each for each in second.strangers if each[1:] != own]
+    if (second.n_features, second.is_sparse) != own:
+        block = min(each.seen_in for each in second.labels.values())
+        stranger = (block, second.n_features, second.is_sparse)
+        return replace(first, strangers=(*first.strangers, stranger, *others))
     labels = dict(first.labels)
     most = most_drawn(first.n_features)
     for label, other in second.labels.items():
-        own = labels.get(label)
-        labels[label] = other if own is None else _merged_class(own, other, most)
-    if len(labels) > 2:
-        new = next(label for label in second.labels if label not in first.labels)
-        known = _listed([label for label in labels if label != new])
-        raise BlockError(
-            f"Block {second.labels[new].seen_in} holds the label {new!r} beside {known}; two "
-            "classes are allowed."
-        )
+        known = labels.get(label)
+        labels[label] = other if known is None else _merged_class(known, other, most)
     return replace(
         first,
-        labels=labels,
+        labels=dict(sorted(labels.items(), key=_age)[:MOST_LABELS]),
         largest=np.maximum(first.largest, second.largest),
         offset_size=first.offset_size + second.offset_size,
         n_rows=first.n_rows + second.n_rows,
-        n_blocks=first.n_blocks + second.n_blocks,
+        strangers=(*first.strangers, *others),
     )
+
+
+def check_scan(scan: Scan) -> None:
+    """Raise if some block does not go with those before it."""
+    if scan.strangers:
+        block, n_features, is_sparse = min(scan.strangers)
+        if n_features != scan.n_features:
+            raise BlockError(
+                f"Block {block} has {n_features} columns, but the first has {scan.n_features}."
+            )
+        kinds = ("dense", "sparse") if is_sparse else ("sparse", "dense")
+        raise BlockError(f"Block {block} is {kinds[1]}, but the first is {kinds[0]}.")
+    if len(scan.labels) > 2:
+        by_age = sorted(scan.labels.items(), key=_age)
+        (new, found), known = by_age[2], [label for label, _ in by_age[:2]]
+        raise BlockError(
+            f"Block {found.seen_in} holds the label {new!r} beside {_listed(known)}; two classes "
+            "are allowed."
+        )
+
+
+def _age(item: tuple[Any, ClassScan]) -> int:
+    return item[1].seen_in
 
 
 def most_drawn(n_features: int) -> int:

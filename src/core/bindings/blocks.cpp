@@ -58,6 +58,7 @@ Plan plan_of(const nb::dict& given, Index p) {
   const Index tasks = plan.tasks();
   plan.coef = numbers(given, "coef", tasks * plan.working);
   plan.intercept = numbers(given, "intercept", tasks);
+  plan.shrink = numbers(given, "shrink", tasks);
   plan.line_task = integers(given, "line_task", 0, tasks);
   plan.line_coef = numbers(given, "line_coef", static_cast<Index>(plan.lines()) * plan.working);
   plan.line_intercept = numbers(given, "line_intercept", plan.lines());
@@ -92,6 +93,7 @@ nb::dict to_dict(Sums&& sums) {
   out["gradient"] = to_numpy(std::move(sums.gradient));
   out["slope"] = to_numpy(std::move(sums.slope));
   out["energy"] = to_numpy(std::move(sums.energy));
+  out["shrunk"] = to_numpy(std::move(sums.shrunk));
   out["border"] = to_numpy(std::move(sums.border));
   out["line"] = to_numpy(std::move(sums.line));
   out["gram"] = to_numpy(std::move(sums.gram));

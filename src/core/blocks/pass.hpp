@@ -97,6 +97,8 @@ class Pass {
     sums_.value[t] += sums.value;
     sums_.slope[t] += sums.slope;
     sums_.energy[t] += energy(sums);
+    if (const double keep = 1.0 - plan_.shrink[t]; keep < 1.0)
+      sums_.shrunk[t] += scaled_gap(plan_.loss, samples(), score, plan_.intercept[t], keep, keep);
     add_border(t, r);
     for (int k = 0; k < plan_.knots(); ++k)
       if (plan_.knot_task[k] == t) add_curvature(k, plan_.apart ? fold : 0, score, plan_.intercept[t]);

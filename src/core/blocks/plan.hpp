@@ -18,6 +18,7 @@ struct Plan {
   int folds = 1;
   Columns part;
   Vector coef, intercept;
+  Vector shrink;  // a task: how far dual weights may be scaled down at once; 0 where nobody asks
   // Lines: the loss on the way from another point to a task's own, at some fractions of it.
   Columns line_task;
   Vector line_coef, line_intercept, fractions;
@@ -43,6 +44,7 @@ struct Sums {
   Vector gradient;  // columns x tasks: X'r
   Vector slope;     // a task: r
   Vector energy;    // a task: s^2, or a bound on it
+  Vector shrunk;    // a task: Fenchel-Young gap of the samples with dual weights (1 - shrink) s, or a bound on it
   Vector border;    // tasks x border x border: Z'diag(s)Z, Z the ones and the columns without a penalty
   Vector line;      // lines x fractions: the loss
   Vector gram;      // knots x cells x working x working: X'HX, the lower triangle by rows
@@ -52,7 +54,7 @@ struct Sums {
 
   explicit Sums(const Plan& plan)
       : value(plan.tasks()), gradient(product(plan.columns(), plan.tasks())), slope(plan.tasks()), energy(plan.tasks()),
-        border(product(plan.tasks(), plan.border()) * plan.border()),
+        shrunk(plan.tasks()), border(product(plan.tasks(), plan.border()) * plan.border()),
         line(product(plan.lines(), static_cast<int>(plan.fractions.size()))),
         gram(product(plan.knots(), plan.cells()) * plan.working * plan.working),
         curved(product(plan.knots(), plan.cells()) * plan.working), total(product(plan.knots(), plan.cells())),

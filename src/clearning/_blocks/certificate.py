@@ -1,0 +1,157 @@
+"""The duality gap from the sums of one pass: nothing of the rows is needed beside them.
+
+The dual point is the loss's own, s, with weights s'ᵢ = c sᵢ (1 + yᵢ ηᵢ) / (1 + e), where
+η = z₀ + x_F'z makes it orthogonal to the intercept and to the columns F without a penalty,
+e ≥ max |ηᵢ| follows from the largest entries of those columns, and c ≤ 1 puts the other columns
+inside their constraints. As 0 ≤ s' ≤ s, it is in the domain of every loss. Its Fenchel–Young terms
+are convex in s'/s and zero at 1: known at 1 − δ, they are at most (1 − min s'/s)/δ times that as
+long as s'/s is no smaller; and at 0 they are the loss itself. What η does to the other columns is
+bounded by Cauchy–Schwarz. All of it is small where violations are, and Newton steps square those.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clearning._designs import Array, Indices
+
+# Of one operation; sums over blocks are trees, whose errors grow with their height.
+UNIT_ROUNDING = 2.3e-16
+ROUNDING_OF_SUMS = 8 * UNIT_ROUNDING
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The penalties of one task: thresholds, ridges and bounds of every column."""
+
+    l1: Array
+    ridge: Array
+    lower: Array
+    upper: Array
+
+    def penalty(self, b: Array) -> float:
+        """Return the penalty of the coefficients."""
+        return float(self.l1 @ np.abs(b) + 0.5 * (self.ridge @ b**2))
+
+    def of(self, chosen: Indices) -> Columns:
+        """Return the penalties of some columns."""
+        return Columns(self.l1[chosen], self.ridge[chosen], self.lower[chosen], self.upper[chosen])
+
+    def violations(self, b: Array, v: Array) -> Array:
+        """Return how far zero is from the subdifferential in each coefficient."""
+        g = v + self.ridge * b
+        up, down = g + self.l1, g - self.l1
+        at_zero = np.maximum(
+            np.where(self.upper > 0, np.maximum(-up, 0), 0),
+            np.where(self.lower < 0, np.maximum(down, 0), 0),
+        )
+        above = np.where(b >= self.upper, np.maximum(up, 0), np.abs(up))
+        below = np.where(b <= self.lower, np.maximum(-down, 0), np.abs(down))
+        return np.where(b > 0, above, np.where(b < 0, below, at_zero))
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How large columns can be: root mean squares, and largest entries of those without penalty."""
+
+    rms: Array
+    free: Indices
+    largest_free: Array
+
+
+@dataclass(frozen=True)
+class Point:
+    """The sums of a pass at one task's coefficients, by the weight of its rows."""
+
+    b: Array
+    loss: float
+    v: Array
+    slope: float
+    border: Array
+    energy: float
+    shrink: float
+    shrunk: float
+
+    def samples_share(self, lost: float) -> float:
+        """Return what dual weights that lose at most this share of themselves cost."""
+        chord = lost * self.loss
+        if lost > self.shrink:
+            return chord
+        return min(chord, self.shrunk * lost / self.shrink) if self.shrink > 0 else chord
+
+
+def duality_gap(
+    columns: Columns, reach: Reach, at: Point, fit_intercept: bool
+) -> tuple[float, float]:
+    """Return an upper bound on how far the point's objective is above its optimum.
+
+    Beside it, the largest share of its weight that a sample loses on the way to the dual point.
+    """
+    root = np.sqrt(at.energy)
+    exact = ROUNDING_OF_SUMS * reach.rms * root
+    loose = _loose(columns, reach, at, exact)
+    e = _orthogonal(reach, at, loose, fit_intercept)
+    if not e < 1.0:
+        return np.inf, 1.0
+    inside = np.ones(len(at.b), dtype=bool)
+    inside[reach.free[loose]] = False
+    noise = exact + e * reach.rms * root
+    shrink = 1.0 / (1.0 + e)
+    limit = _limits(columns, at.v, noise)
+    size = shrink * (np.abs(at.v) + noise)
+    over = inside & (columns.ridge == 0) & np.isinf(limit) & (size > columns.l1)
+    scale = float(np.min(columns.l1[over] / size[over], initial=1.0))
+    shrink *= scale
+    terms = (
+        _conjugate(scale * size, limit, columns)
+        + columns.l1 * np.abs(at.b)
+        + 0.5 * columns.ridge * at.b**2
+        + shrink * (at.v * at.b + noise * np.abs(at.b))
+    )
+    lost = 1.0 - shrink * (1.0 - e)
+    gap = float(terms[inside].sum()) + at.samples_share(lost)
+    return (max(gap, 0.0) if np.isfinite(gap) else np.inf), lost
+
+
+def _loose(columns: Columns, reach: Reach, at: Point, exact: Array) -> NDArray[np.bool_]:
+    """Return which columns without a penalty have to be orthogonal: those no bound holds."""
+    limit = _limits(columns, at.v, exact)
+    return np.isinf(limit[reach.free])
+
+
+def _orthogonal(reach: Reach, at: Point, loose: NDArray[np.bool_], fit_intercept: bool) -> float:
+    """Return the bound e on |η| of the correction that makes the dual point orthogonal."""
+    chosen = np.concatenate([[fit_intercept], loose])
+    if not chosen.any():
+        return 0.0
+    products = np.concatenate([[at.slope], at.v[reach.free]])[chosen]
+    sizes = np.concatenate([[1.0], reach.largest_free])[chosen]
+    try:
+        z = np.linalg.solve(at.border[np.ix_(chosen, chosen)], products)
+    except np.linalg.LinAlgError:
+        return np.inf if np.any(products) else 0.0
+    return float(np.abs(z) @ sizes)
+
+
+def _limits(columns: Columns, v: Array, noise: Array) -> Array:
+    """Return how far a coefficient may go on the side to which its correlation pulls."""
+    sides = np.where(v < 0, columns.upper, -columns.lower)
+    either = np.maximum(columns.upper, -columns.lower)
+    return np.where(np.abs(v) > noise, sides, either)
+
+
+def _conjugate(size: Array, limit: Array, columns: Columns) -> Array:
+    """Return the conjugates of the columns' penalties at correlations of that size."""
+    excess = size - columns.l1
+    # A point that was scaled to a constraint meets it up to rounding.
+    excess = np.where(excess <= 1e-15 * columns.l1, 0.0, excess)
+    ridge = np.where(columns.ridge > 0, columns.ridge, 1.0)
+    with np.errstate(invalid="ignore"):
+        curved = (columns.ridge > 0) & (excess <= columns.ridge * limit)
+    with np.errstate(invalid="ignore", over="ignore"):
+        straight = limit * excess - 0.5 * columns.ridge * limit**2
+        values = np.where(curved, 0.5 * excess**2 / ridge, straight)
+    return np.where((excess <= 0) | (limit == 0), 0.0, values)

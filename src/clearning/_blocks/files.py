@@ -1,0 +1,144 @@
+"""Sources of blocks that are files: sparse matrices saved by SciPy, and Parquet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from clearning._blocks.rows import BlockError, Rows
+
+
+@dataclass(frozen=True)
+class NpzPart:
+    """One sparse matrix in a file, with its rows' labels, weights and offsets."""
+
+    path: Path
+    y: Any
+    weight: Any
+    offset: Any
+
+    @property
+    def name(self) -> str:
+        return str(self.path)
+
+    def read(self) -> Rows:
+        return Rows(sparse.load_npz(self.path).tocsr(), self.y, self.weight, self.offset)
+
+
+@dataclass(frozen=True)
+class NpzSource:
+    """Sparse matrices in files, one below the other; labels, weights and offsets are arrays."""
+
+    paths: Sequence[Path]
+    y: Any = None
+    weight: Any = None
+    offset: Any = None
+    feature_names: list[str] | None = None
+
+    @property
+    def n_parts(self) -> int:
+        return len(self.paths)
+
+    def parts(self) -> Iterator[NpzPart]:
+        start = 0
+        for number, path in enumerate(self.paths):
+            stop = start + _rows_in(path, number)
+            own = slice(start, stop)
+            taken = (None if v is None else v[own] for v in (self.y, self.weight, self.offset))
+            yield NpzPart(path, *taken)
+            start = stop
+
+
+def _rows_in(path: Path, number: int) -> int:
+    """Return the number of rows of a saved matrix, without reading the matrix."""
+    try:
+        with np.load(path) as saved:
+            return int(saved["shape"][0])
+    except Exception as error:
+        raise BlockError(f"Block {number} ({path}) cannot be read: {error}") from error
+
+
+@dataclass(frozen=True)
+class Names:
+    """The names of the columns: features, label, weight and offset."""
+
+    features: list[str]
+    y: str | None = None
+    weight: str | None = None
+    offset: str | None = None
+
+    @property
+    def all(self) -> list[str]:
+        return self.features + [name for name in (self.y, self.weight, self.offset) if name]
+
+
+@dataclass(frozen=True)
+class ArrowPart:
+    """One row group of a Parquet file, or one fragment of another dataset."""
+
+    name: str
+    fragment: Any
+    names: Names
+
+    def read(self) -> Rows:
+        missing = set(self.names.all) - set(self.fragment.physical_schema.names)
+        if missing:
+            raise BlockError(f"it has no column {sorted(missing)[0]!r}.")
+        table = self.fragment.to_table(columns=self.names.all)
+
+        def take(name: str | None) -> Any:
+            return None if name is None else table.column(name).to_numpy()
+
+        X = np.empty((table.num_rows, len(self.names.features)), order="F")
+        for j, name in enumerate(self.names.features):
+            X[:, j] = table.column(name).to_numpy()
+        return Rows(X, take(self.names.y), take(self.names.weight), take(self.names.offset))
+
+
+@dataclass(frozen=True)
+class ArrowSource:
+    """The row groups of a pyarrow dataset, in the order of its files."""
+
+    dataset: Any
+    names: Names
+
+    @property
+    def feature_names(self) -> list[str]:
+        return self.names.features
+
+    @property
+    def n_parts(self) -> int:
+        return sum(1 for _ in self.parts())
+
+    def parts(self) -> Iterator[ArrowPart]:
+        number = 0
+        for fragment in self.dataset.get_fragments():
+            path = getattr(fragment, "path", "in memory")
+            try:
+                groups = getattr(fragment, "split_by_row_group", lambda f=fragment: [f])()
+            except Exception as error:
+                raise BlockError(f"Block {number} ({path}) cannot be read: {error}") from error
+            for group, piece in enumerate(groups):
+                yield ArrowPart(f"{path}, row group {group}", piece, self.names)
+            number += len(groups)
+
+
+def open_dataset(path: Any) -> Any:
+    """Return the pyarrow dataset of a folder, a file or a list of files."""
+    try:
+        from pyarrow import dataset
+    except ImportError as error:
+        raise ImportError(
+            "Parquet files are read by pyarrow, which is not installed: "
+            "pip install clearning[arrow]."
+        ) from error
+    paths = [str(each) for each in path] if isinstance(path, (list, tuple)) else str(path)
+    try:
+        return dataset.dataset(paths, format="parquet")
+    except Exception as error:
+        raise ValueError(f"X={path!r} cannot be read as Parquet: {error}") from error

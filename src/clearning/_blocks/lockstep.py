@@ -1,0 +1,389 @@
+"""Newton in lock-step: one pass over the rows moves every penalty of every fold by a step.
+
+A pass evaluates loss, gradient and certificate of all tasks at their points, the curvature at some
+knots, and the loss on the way to a point where that is far. Between two passes each task takes the
+step of its model. The full path goes first; folds start from where it is once its steps are short.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clearning._blocks.certificate import (
+    UNIT_ROUNDING,
+    Point,
+    duality_gap,
+)
+from clearning._blocks.curvature import Knot, Model
+from clearning._blocks.engine import ONE_BLAS_THREAD, Engine
+from clearning._blocks.plan import Plan, Sums, add_sums, block_sums, shaped
+from clearning._blocks.problem import BlockProblem
+from clearning._blocks.state import ACTIVE, DONE, STUCK, WAITING, State
+from clearning._core_input import core_loss
+from clearning._designs import Array, Indices
+
+# Fractions of a long step at which the loss is looked at beside its end.
+FRACTIONS = np.array([0.5, 0.25, 0.1, 0.03])
+# A step that moves scores by more than this share of the loss's unit is long.
+LONG_STEP = 0.3
+# Folds start from the full path once its steps are shorter than this.
+SHORT_STEP = 0.1
+# Curvature is taken anew once scores have moved by so much since.
+STALE = 0.03
+# Penalties from knot to knot at first; a task that a pass leaves with more than this share of its
+# violation asks for a knot of its own.
+KNOT_SPACING = 4
+POOR_CONTRACTION = 0.15
+# Numbers that all matrices may hold together.
+MOST_GRAM_NUMBERS = 1 << 26
+# A step that promises less than this share of the goal, and left more than the next of the
+# violations, gains nothing; after so many of them a task gives up.
+WORTHWHILE = 1e-4
+STALLED = 0.7
+PATIENCE = 3
+ARMIJO = 1e-4
+# Held-out rows judge a task once its last step promised less than so many times the goal.
+HOPEFUL = 10.0
+# A task whose gap is small enough goes on as long as a step promises more than this share of it:
+# the proof is often much larger than what is left to gain, but not always.
+POLISHED = 1e-3
+# A step is expected to leave no more than this share of what dual weights have to give up.
+SHRINK = 0.2
+
+
+class LockStep:
+    """A problem, where its tasks stand, and the passes that move them on."""
+
+    def __init__(self, problem: BlockProblem, state: State, engine: Engine, n_threads: int) -> None:
+        self.problem = problem
+        self.state = state
+        self.engine = engine
+        self.n_threads = n_threads
+        self.gradient = np.zeros(problem.n_features)  # of the last point on all rows
+
+    def run(self, after_pass: Callable[[State], None] = lambda state: None) -> State:
+        """Pass over the rows until every task is done, or the passes are used up."""
+        state = self.state
+        state.status[0, state.status[0] == WAITING] = ACTIVE
+        with ONE_BLAS_THREAD:
+            while self._unfinished().any() and state.passes < self.problem.max_passes:
+                self.one_pass()
+                after_pass(state)
+            self._give_up()
+            if self._untested().any():
+                self.one_pass()
+                after_pass(state)
+        return state
+
+    def one_pass(self) -> None:
+        """Evaluate every task at its point and take it a step further."""
+        state = self.state
+        plan, tasks = self._plan()
+        worst = np.max(state.gap[state.status == ACTIVE], initial=0.0)
+        label = f"pass {state.passes + 1}, worst gap {worst:.1e}"
+        sums = shaped(self.engine.run(block_sums, add_sums, plan, label), plan)
+        state.passes += 1
+        self._keep_knots(plan, tasks, sums)
+        settled = [
+            (task, self._point(task, row, plan, sums))
+            for row, task in enumerate(tasks)
+            if self._settle(task, row, plan, sums)
+        ]
+        for task, point in settled:
+            self._certify(task, point)
+        moving = [(task, point) for task, point in settled if state.status[task] == ACTIVE]
+        self._let_columns_in(settled)
+        self._steps(moving)
+        self._let_folds_in()
+
+    # --- What the next pass computes ---
+
+    def _unfinished(self) -> NDArray[np.bool_]:
+        return np.isin(self.state.status, (WAITING, ACTIVE))
+
+    def _untested(self) -> NDArray[np.bool_]:
+        """Return the tasks that have ended on a fold whose other rows have not judged them."""
+        state = self.state
+        ended = np.isin(state.status, (DONE, STUCK))
+        return ended & ~state.tested & (self.problem.parts >= 0)[:, None]
+
+    def _give_up(self) -> None:
+        """Leave every task that is not done at the last point that a pass has seen."""
+        state = self.state
+        for task in map(tuple, np.argwhere(self._unfinished()).tolist()):
+            if np.isfinite(state.origin_objective[task]) and state.status[task] == ACTIVE:
+                state.coef[task] = state.origin_coef[task]
+                state.intercept[task] = state.origin_intercept[task]
+            state.status[task] = STUCK
+
+    def _knots_of(self, k: int) -> tuple[int, int, float]:
+        """Return the two known knots around a penalty, and the share of the second."""
+        places = np.array(sorted(self.state.knots))
+        right = min(int(np.searchsorted(places, k)), len(places) - 1)
+        left = right if places[right] <= k else max(right - 1, 0)
+        low, high = int(places[left]), int(places[right])
+        return low, high, (k - low) / (high - low) if high > low else 0.0
+
+    def _knot_places(self) -> list[int]:
+        """Return the penalties whose curvature is to be taken anew."""
+        state, n_alphas = self.state, self.problem.shape[1]
+        spaced = np.zeros(n_alphas, dtype=bool)
+        spaced[:: self._spacing()] = True
+        spaced[-1] = True
+        busy = np.any(self._unfinished(), axis=0)
+        places = []
+        for k in np.flatnonzero(spaced | state.wanted).tolist():
+            near = np.arange(max(k - self._spacing(), 0), min(k + self._spacing() + 1, n_alphas))
+            if np.any(np.take(busy, near)) and self._is_stale(k):
+                places.append(k)
+        return places
+
+    def _spacing(self) -> int:
+        """Return how many penalties share a knot: more where matrices are large."""
+        n_alphas = self.problem.shape[1]
+        size = max(len(self.state.working), 1) ** 2 * self._cells()
+        fitting = max(MOST_GRAM_NUMBERS // size, 2)
+        return max(KNOT_SPACING, -(-n_alphas // fitting))
+
+    def _cells(self) -> int:
+        size = max(len(self.state.working), 1) ** 2
+        folds = self.problem.encoding.n_folds
+        return folds if folds * size * 8 <= MOST_GRAM_NUMBERS else 1
+
+    def _is_stale(self, k: int) -> bool:
+        state = self.state
+        knot = state.knots.get(k)
+        if knot is None or knot.size < len(state.working):
+            return True
+        if len(knot.gram) != self._cells():
+            return True
+        return knot.moved(state.coef[0, k], state.intercept[0, k], self.problem.unit) > STALE
+
+    def _plan(self) -> tuple[Plan, list[tuple[int, int]]]:
+        problem, state = self.problem, self.state
+        places = self._knot_places()
+        chosen = (state.status == ACTIVE) | self._untested()
+        chosen[0, places] = True
+        tasks = [(int(part), int(k)) for part, k in np.argwhere(chosen)]
+        part, k = np.array(tasks).T
+        searched = np.flatnonzero(state.searched[part, k])
+        hopeful = state.promise[part, k] <= HOPEFUL * problem.goal[part]
+        finished = state.status[part, k] != ACTIVE
+        tested = np.flatnonzero((problem.parts[part] >= 0) & (hopeful | finished))
+        plan = Plan(
+            encoding=problem.encoding,
+            loss=core_loss(problem.loss),
+            working=state.working,
+            part=problem.parts[part],
+            coef=state.coef[part, k],
+            intercept=state.intercept[part, k],
+            shrink=SHRINK * state.lost[part, k],
+            line_task=searched,
+            line_coef=state.origin_coef[part, k][searched],
+            line_intercept=state.origin_intercept[part, k][searched],
+            fractions=FRACTIONS,
+            knot_task=np.array([tasks.index((0, place)) for place in places], dtype=int),
+            knot_lift=np.maximum(state.lift[places], self._least_lift()),
+            free=places_of(problem.free, state.working),
+            tested=tested,
+            apart=self._cells() > 1,
+        )
+        return plan, tasks
+
+    def _least_lift(self) -> float:
+        # Piecewise quadratic losses are flat in places, where a model has no minimum.
+        return 0.0 if "rho" in self.problem.loss.solver_parameters else 1e-8
+
+    # --- What a pass found ---
+
+    def _keep_knots(self, plan: Plan, tasks: list[tuple[int, int]], sums: Sums) -> None:
+        for knot, row in enumerate(plan.knot_task.tolist()):
+            k = tasks[row][1]
+            self.state.knots[k] = Knot(
+                sums["gram"][knot],
+                sums["curved"][knot],
+                sums["total"][knot],
+                plan.coef[row],
+                float(plan.intercept[row]),
+            )
+
+    def _settle(self, task: tuple[int, int], row: int, plan: Plan, sums: Sums) -> bool:
+        """Take the objective of a task's point, or turn back on the way to it; False if it did."""
+        problem, state = self.problem, self.state
+        if state.status[task] != ACTIVE:
+            self._take_test(task, row, plan, sums)
+            return False
+        part, k = task
+        columns = problem.columns(part, problem.alphas[k])
+        b = self._dense(state.coef[task])
+        objective = sums["value"][row] / problem.total[part] + columns.penalty(b)
+        origin = state.origin_objective[task]
+        rounding = self._rounding(task, origin)
+        if np.isfinite(origin) and objective > origin - ARMIJO * state.promise[task] + rounding:
+            self._turn_back(task, row, plan, sums)
+            return False
+        state.objective[task] = objective
+        state.searched[task] = False
+        self._take_test(task, row, plan, sums)
+        return True
+
+    def _take_test(self, task: tuple[int, int], row: int, plan: Plan, sums: Sums) -> None:
+        if row in plan.tested:
+            self.state.test[task] = sums["test"][row]
+            self.state.tested[task] = True
+
+    def _turn_back(self, task: tuple[int, int], row: int, plan: Plan, sums: Sums) -> None:
+        """Go to the best of the fractions; where they were not looked at, half of the way."""
+        problem, state = self.problem, self.state
+        part, k = task
+        columns = problem.columns(part, problem.alphas[k])
+        start, end = self._dense(state.origin_coef[task]), self._dense(state.coef[task])
+        share = 0.5
+        line = np.flatnonzero(plan.line_task == row)
+        if len(line):
+            values = sums["line"][line[0]] / problem.total[part]
+            values = values + [columns.penalty(start + f * (end - start)) for f in FRACTIONS]
+            best = int(np.argmin(values))
+            # Where no fraction is better than the origin, back to it, with more curvature.
+            share = float(FRACTIONS[best]) if values[best] < state.origin_objective[task] else 0.0
+        for value, origin in (
+            (state.coef, state.origin_coef),
+            (state.intercept, state.origin_intercept),
+        ):
+            value[task] = origin[task] + share * (value[task] - origin[task])
+        state.promise[task] *= share
+        state.searched[task] = share > 0.0
+        if share == 0.0:
+            state.origin_objective[task] = np.inf
+        state.lift[k] = min(1.0, 4.0 * max(state.lift[k], 1e-4))
+        state.wanted[k] = True
+
+    def _point(self, task: tuple[int, int], row: int, plan: Plan, sums: Sums) -> Point:
+        total = self.problem.total[task[0]]
+        return Point(
+            b=self._dense(self.state.coef[task]),
+            loss=sums["value"][row] / total,
+            v=sums["gradient"][row] / total,
+            slope=sums["slope"][row] / total,
+            border=sums["border"][row] / total,
+            energy=sums["energy"][row] / total,
+            shrink=plan.shrink[row],
+            shrunk=sums["shrunk"][row] / total,
+        )
+
+    def _certify(self, task: tuple[int, int], point: Point) -> None:
+        """Take the dual value of a point, and see what is proved of the task."""
+        problem, state = self.problem, self.state
+        part, k = task
+        if part == 0:
+            self.gradient = point.v
+        columns = problem.columns(part, problem.alphas[k])
+        reach = problem.reach(part)
+        gap, state.lost[task] = duality_gap(columns, reach, point, problem.fit_intercept)
+        state.dual[task] = max(state.dual[task], state.objective[task] - gap, 0.0)
+        proved = max(state.objective[task] - state.dual[task], 0.0)
+        proved += self._rounding(task, state.objective[task])
+        state.gap[task] = min(proved, state.objective[task])
+        before = state.violation[task]
+        state.violation[task] = columns.violations(point.b, point.v).max(initial=0.0)
+        if state.gap[task] <= problem.goal[part]:
+            return
+        state.wanted[k] |= bool(state.violation[task] > POOR_CONTRACTION * before)
+        idle = state.promise[task] < WORTHWHILE * problem.goal[part]
+        idle &= state.violation[task] > STALLED * before
+        state.idle[task] = state.idle[task] + 1 if idle else 0
+        if state.idle[task] >= PATIENCE:
+            state.status[task] = STUCK
+
+    def _rounding(self, task: tuple[int, int], objective: float) -> float:
+        """Return what rounding may have made of an objective and of the dual value below it."""
+        problem, state = self.problem, self.state
+        part = task[0]
+        size = abs(state.intercept[task]) + problem.offset_size[part]
+        size += np.abs(state.coef[task]) @ problem.rms[part][state.working]
+        slope = problem.steepest(objective)
+        return float(UNIT_ROUNDING * (abs(objective) + slope * size))
+
+    # --- Where the next pass goes ---
+
+    def _let_columns_in(self, settled: list[tuple[tuple[int, int], Point]]) -> None:
+        """Let in every column that the strong rule does not put at zero at the next penalty."""
+        problem, state = self.problem, self.state
+        inside = np.zeros(problem.n_features, dtype=bool)
+        inside[state.working] = True
+        if inside.all():
+            return
+        wanted = np.zeros(problem.n_features, dtype=bool)
+        for (part, k), point in settled:
+            wanted |= problem.may_enter(part, k, point.v)
+        entering = np.flatnonzero(wanted & ~inside)
+        if len(entering):
+            state.widen(entering)
+
+    def _steps(self, moving: list[tuple[tuple[int, int], Point]]) -> None:
+        models: dict[tuple[int, int], Model] = {}
+        with ThreadPoolExecutor(self.n_threads) as pool:
+            for _ in pool.map(lambda each: self._step(each[0], each[1], models), moving):
+                pass
+
+    def _model(self, part: int, k: int, models: dict[tuple[int, int], Model]) -> Model:
+        if (part, k) not in models:
+            problem = self.problem
+            weight = problem.total[[0, part]]
+            knot = self.state.knots[k]
+            models[part, k] = knot.model(int(problem.parts[part]), weight)
+        return models[part, k]
+
+    def _step(
+        self, task: tuple[int, int], point: Point, models: dict[tuple[int, int], Model]
+    ) -> None:
+        problem, state = self.problem, self.state
+        part, k = task
+        low, high, share = self._knots_of(k)
+        model = self._model(part, low, models).blended(self._model(part, high, models), share)
+        known = state.working[: len(model.curved)]
+        columns = problem.columns(part, problem.alphas[k]).of(known)
+        coef = state.coef[task].copy()
+        own = coef[: len(known)]
+        step = model.step(columns, own, point.v[known], point.slope, problem.fit_intercept)
+        goal = problem.goal[part]
+        if state.gap[task] <= goal and step.promise <= POLISHED * goal:
+            state.status[task] = DONE
+            return
+        state.origin_coef[task] = coef
+        state.origin_intercept[task] = state.intercept[task]
+        state.origin_objective[task] = state.objective[task]
+        coef[: len(known)] = step.coef
+        state.coef[task] = coef
+        state.intercept[task] += step.by
+        state.promise[task] = step.promise
+        state.length[task] = step.length / problem.unit
+        state.searched[task] = state.length[task] > LONG_STEP
+        state.tested[task] = False
+
+    def _let_folds_in(self) -> None:
+        """Start the folds of a penalty from the full path, once that is nearly where it goes."""
+        state = self.state
+        near = (state.status[0] != ACTIVE) | (
+            (state.length[0] <= SHORT_STEP) & ~state.searched[0] & (state.promise[0] < np.inf)
+        )
+        entering = near & (state.status[1:] == WAITING)
+        for part, k in np.argwhere(entering).tolist():
+            state.coef[part + 1, k] = state.coef[0, k]
+            state.intercept[part + 1, k] = state.intercept[0, k]
+            state.status[part + 1, k] = ACTIVE
+
+    def _dense(self, coef: Array) -> Array:
+        out = np.zeros(self.problem.n_features)
+        out[self.state.working] = coef
+        return out
+
+
+def places_of(columns: Indices, working: Indices) -> Indices:
+    """Return where some columns are in the working set."""
+    place = {column: at for at, column in enumerate(working.tolist())}
+    return np.array([place[column] for column in columns.tolist()], dtype=int)

@@ -1,0 +1,198 @@
+"""From the scan to the parts of the rows: weights, scales, null models and the grid's top."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import compute_class_weight
+
+from clearning._blocks.plan import Encoding
+from clearning._blocks.scan import Moments, Scan
+from clearning._designs import Array, Features, Indices
+from clearning._door import relative
+from clearning._problem import (
+    Grid,
+    Penalty,
+    Problem,
+    Settings,
+    Target,
+    _check_class_weights,
+)
+from clearning.losses import Loss
+from clearning.path import solve_path
+
+
+@dataclass(frozen=True)
+class Measures:
+    """Each part of the rows, all of them first and then the training rows of each fold.
+
+    Attributes
+    ----------
+    scan : Scan
+        The first pass.
+    encoding : Encoding
+        How blocks are read from now on.
+    parts : ndarray of shape (n_parts,)
+        −1, then the folds.
+    weights : ndarray of shape (n_parts, 2)
+        Weight of each class.
+    class_means : ndarray of shape (n_parts, 2, n_features)
+        Means of the columns in each class.
+    mean, variance : ndarray of shape (n_parts, n_features)
+        Those of the columns.
+    """
+
+    scan: Scan
+    encoding: Encoding
+    parts: Indices
+    weights: Array
+    class_means: Array
+    mean: Array
+    variance: Array
+
+    @property
+    def total(self) -> Array:
+        return self.weights.sum(axis=1)
+
+    @property
+    def centre(self) -> Array:
+        centre = self.encoding.centre
+        return np.zeros(self.scan.n_features) if centre is None else centre
+
+    @property
+    def rms(self) -> Array:
+        """Root mean squares of the columns less their centres."""
+        return np.sqrt(self.variance + (self.mean - self.centre) ** 2)
+
+    @property
+    def largest(self) -> Array:
+        """Bounds on the entries of the columns less their centres."""
+        return self.scan.largest + np.abs(self.centre)
+
+    def scales(self, standardize: bool) -> Array:
+        """What the penalty takes as each column's unit, a row a part; as `column_scales` does."""
+        if not standardize:
+            return np.ones_like(self.variance)
+        tiny = np.finfo(float).tiny
+        flat = self.variance <= 1e-14 * np.maximum(self.variance + self.mean**2, tiny)
+        return np.sqrt(np.where(flat, 1.0, self.variance))
+
+
+def measure(
+    scan: Scan, class_weight: Any, fit_intercept: bool, n_folds: int, seed: int
+) -> Measures:
+    """Check the classes that were found and measure every part of the rows."""
+    classes, moments = _classes(scan)
+    plain = np.array([each.weight.sum() for each in moments])
+    factors = _factors(classes, plain, class_weight)
+    parts = np.arange(-1, n_folds if n_folds > 1 else 0)
+    weights, means, mean, variance = [], [], [], []
+    for part in parts.tolist():
+        chosen = np.arange(n_folds) != part
+        own = [_part_moments(each, chosen, factor) for each, factor in zip(moments, factors)]
+        weight = np.array([w for w, _, _ in own])
+        if not weight.all():
+            raise ValueError(
+                f"Without fold {part} only one class is left to train on. Use fewer folds."
+            )
+        share = weight / weight.sum()
+        centre = share[0] * own[0][1] + share[1] * own[1][1]
+        spread = sum(s * (v + (m - centre) ** 2) for s, (_, m, v) in zip(share, own))
+        weights.append(weight)
+        means.append([m for _, m, _ in own])
+        mean.append(centre)
+        variance.append(spread)
+    encoding = Encoding(
+        classes=classes,
+        factors=factors,
+        n_features=scan.n_features,
+        # Columns are centred for the digits of their products; only an intercept makes up for it.
+        centre=None if scan.is_sparse or not fit_intercept else mean[0],
+        n_folds=n_folds,
+        seed=seed,
+    )
+    return Measures(
+        scan,
+        encoding,
+        parts,
+        np.array(weights),
+        np.array(means),
+        np.array(mean),
+        np.array(variance),
+    )
+
+
+def _classes(scan: Scan) -> tuple[NDArray[Any], list[Moments]]:
+    labels = sorted(scan.labels)
+    if len(labels) < 2:
+        raise ValueError(
+            f"Samples of two classes are needed, but y contains only one class: {labels[0]!r}."
+        )
+    moments = [scan.labels[label].moments for label in labels]
+    for label, each in zip(labels, moments):
+        if not each.weight.any():
+            raise ValueError(
+                "Samples of two classes are needed, but every sample of class "
+                f"{label!r} has sample_weight 0."
+            )
+    return np.array(labels), moments
+
+
+def _factors(classes: NDArray[Any], weight: Array, class_weight: Any) -> Array:
+    """Return the factors of the classes' weights, as `check_target` has them."""
+    if class_weight is None:
+        return np.ones(2)
+    if class_weight == "balanced":
+        return relative(weight.sum() / (2.0 * weight))
+    per_class = compute_class_weight(class_weight, classes=classes, y=classes)
+    _check_class_weights(classes, per_class)
+    return relative(per_class)
+
+
+def _part_moments(each: Moments, chosen: Array, factor: float) -> tuple[float, Array, Array]:
+    """Return the weight, means and variances of one class in some folds."""
+    weight = each.weight[chosen]
+    total = float(weight.sum())
+    if total == 0.0:
+        return 0.0, each.mean[0], each.mean[0]
+    share = weight / total
+    mean = share @ each.mean[chosen]
+    variance = each.squares[chosen].sum(axis=0) / total
+    return factor * total, mean, variance + share @ (each.mean[chosen] - mean) ** 2
+
+
+@dataclass(frozen=True)
+class Null:
+    """The best model without penalised coefficients of each part: objectives and intercepts.
+
+    `gradient` is that of all rows; `coef` are the coefficients of columns without a penalty.
+    """
+
+    objective: Array
+    intercept: Array
+    coef: Array
+    gradient: Array
+
+
+def constant_null(measures: Measures, loss: Loss, fit_intercept: bool) -> Null:
+    """Return the null model where a constant score is all there is: it follows from the scan."""
+    objectives, intercepts = [], []
+    for weight in measures.weights:
+        problem = Problem(
+            Features(np.asfortranarray([[1.0], [-1.0]])),
+            Target(np.array([0, 1]), np.array([-1.0, 1.0]), weight, None),
+            Penalty(lower=np.zeros(1), upper=np.zeros(1)),
+            fit_intercept,
+        )
+        path = solve_path(problem, loss, 0.5, Grid.of([1.0]), Settings(1e-12, 1000))
+        objectives.append(path.null_objective)
+        intercepts.append(float(path.intercepts[0]))
+    a = intercepts[0]
+    share = measures.weights[0] / measures.weights[0].sum()
+    negative, positive = measures.class_means[0]
+    gradient = share[1] * loss.gradient(a) * positive - share[0] * loss.gradient(-a) * negative
+    coef = np.zeros((len(measures.parts), measures.scan.n_features))
+    return Null(np.array(objectives), np.array(intercepts), coef, gradient)

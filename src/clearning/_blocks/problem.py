@@ -1,0 +1,114 @@
+"""What the lock-step solver is given: penalties, parts of the rows, and what the scan knows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clearning._blocks.certificate import Columns, Reach
+from clearning._blocks.plan import Encoding
+from clearning._designs import Array, Indices
+from clearning.losses import Loss
+
+
+@dataclass(frozen=True)
+class BlockProblem:
+    """A path of penalties on all rows and on the training rows of each fold.
+
+    Attributes
+    ----------
+    encoding : Encoding
+        How blocks are read.
+    loss : Loss
+        The loss.
+    l1_ratio : float
+        ω.
+    alphas : ndarray of shape (n_alphas,)
+        The penalties, descending.
+    parts : ndarray of shape (n_parts,)
+        −1 for all rows, then the folds that are left out.
+    total : ndarray of shape (n_parts,)
+        Weight of each part's rows.
+    l1_factor, l2_factor : ndarray of shape (n_parts, n_features)
+        Factors of the penalty's two halves.
+    lower, upper : ndarray of shape (n_features,)
+        Bounds.
+    fit_intercept : bool
+        Whether there is an intercept.
+    goal : ndarray of shape (n_parts,)
+        The gap to reach.
+    rms : ndarray of shape (n_parts, n_features)
+        Root mean square of each column, less its centre.
+    largest : ndarray of shape (n_features,)
+        Largest entry of each column, less its centre.
+    offset_size : ndarray of shape (n_parts,)
+        Mean size of the offsets, or a bound on it.
+    max_passes : int
+        Most passes over the rows.
+    """
+
+    encoding: Encoding
+    loss: Loss
+    l1_ratio: float
+    alphas: Array
+    parts: Indices
+    total: Array
+    l1_factor: Array
+    l2_factor: Array
+    lower: Array
+    upper: Array
+    fit_intercept: bool
+    goal: Array
+    rms: Array
+    largest: Array
+    offset_size: Array
+    max_passes: int
+
+    @property
+    def n_features(self) -> int:
+        return len(self.lower)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of parts and of penalties."""
+        return len(self.parts), len(self.alphas)
+
+    @cached_property
+    def free(self) -> Indices:
+        """The columns without a penalty."""
+        return np.flatnonzero(self.l1_factor[0] == 0)
+
+    @property
+    def unit(self) -> float:
+        """The change of a score that changes the loss's curvature."""
+        parameters = self.loss.solver_parameters
+        return parameters.get("rho", parameters.get("delta", 1.0))
+
+    def steepest(self, objective: float) -> float:
+        """Return how fast the mean loss can change with the scores, at such an objective."""
+        if self.loss.solver == "squared_hinge":
+            return 2.0 * float(np.sqrt(abs(objective)))
+        return self.loss.solver_parameters.get("kappa", 1.0)
+
+    def columns(self, part: int, alpha: float) -> Columns:
+        """Return the penalties of one task."""
+        return Columns(
+            alpha * self.l1_ratio * self.l1_factor[part],
+            alpha * (1.0 - self.l1_ratio) * self.l2_factor[part],
+            self.lower,
+            self.upper,
+        )
+
+    def may_enter(self, part: int, k: int, v: Array) -> NDArray[np.bool_]:
+        """Return the columns that the strong rule does not put at zero at the next penalty."""
+        here, after = self.alphas[k], self.alphas[min(k + 1, len(self.alphas) - 1)]
+        threshold = max(2.0 * after - here, 0.5 * after) * self.l1_ratio
+        pulls = np.where(v < 0, self.upper > 0, self.lower < 0)
+        return pulls & (np.abs(v) >= threshold * self.l1_factor[part])
+
+    def reach(self, part: int) -> Reach:
+        """Return how large the columns of a part's rows can be."""
+        return Reach(self.rms[part], self.free, self.largest[self.free])
