@@ -124,12 +124,12 @@ class DaskCluster:
             return future.result()
         except BlockError:
             raise
-        except (CancelledError, OSError, TimeoutError) as error:
-            raise ConnectionError(
-                f"The Dask scheduler was lost in {label}: {error!r}. Start another client and fit "
-                "again; with checkpoint=path a fit goes on from its last pass."
-            ) from error
-        except Exception as error:
+        except (Exception, CancelledError) as error:
+            if future.status != "error":
+                raise ConnectionError(
+                    f"The Dask scheduler was lost in {label}: {error!r}. Start another client and "
+                    "fit again; with checkpoint=path a fit goes on from its last pass."
+                ) from error
             self._name_block(leaves, error)
             raise
         finally:
@@ -167,7 +167,7 @@ class DaskCluster:
             tree.push(leaf)
         return leaves, tree.finish()
 
-    def _name_block(self, leaves: list[Any], error: Exception) -> None:
+    def _name_block(self, leaves: list[Any], error: BaseException) -> None:
         """Find the block behind an error that does not say: its partition could not be made."""
         for number, leaf in enumerate(leaves):
             future = self.client.compute(leaf)
