@@ -41,5 +41,13 @@ def sparse_block(
     samples: dict[str, Any],
     plan: dict[str, Any],
 ) -> dict[str, NDArray[np.float64]]: ...
+def descend_by_rows(
+    data: NDArray[np.float64],
+    indices: NDArray[np.int32],
+    indptr: NDArray[np.int32],
+    h: NDArray[np.float64],
+    intercept: bool,
+    model: dict[str, Any],
+) -> tuple[NDArray[np.float64], float]: ...
 def descend(gram: NDArray[np.float64], model: dict[str, Any]) -> NDArray[np.float64]: ...
 def interrupt() -> None: ...

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cached_property
 from threading import Lock
 from typing import Any, Protocol
 
@@ -113,10 +114,15 @@ class _OneBlasThread:
         self._inside = 0
         self._limit: Any = None
 
+    @cached_property
+    def _libraries(self) -> ThreadpoolController:
+        # NumPy's and SciPy's are loaded by now, and looking for them takes longer than a block.
+        return ThreadpoolController()
+
     def __enter__(self) -> None:
         with self._lock:
             if self._inside == 0:
-                self._limit = ThreadpoolController().limit(limits=1, user_api="blas")
+                self._limit = self._libraries.limit(limits=1, user_api="blas")
                 self._limit.__enter__()
             self._inside += 1
 

@@ -12,9 +12,10 @@ from clearning._blocks.engine import Engine
 from clearning._blocks.lockstep import LockStep
 from clearning._blocks.measures import Measures, Null, constant_null, measure
 from clearning._blocks.problem import BlockProblem
-from clearning._blocks.sample import SamplePath, sample_path
+from clearning._blocks.sample import SamplePath, sample_path, sparse_sample
 from clearning._blocks.scan import Scan, ScanPlan, block_scan, check_scan, merge_scans
 from clearning._blocks.state import State
+from clearning._blocks.wide import LARGEST_GRAM
 from clearning._designs import Array, Indices
 from clearning._problem import Grid, Penalty, Settings
 from clearning.losses import Loss
@@ -106,7 +107,8 @@ class BlockFit:
         return Solved(problem, null, self._run(problem, state, name).state)
 
     def _run(self, problem: BlockProblem, state: State, name: str) -> LockStep:
-        solver = LockStep(problem, state, self.engine, self.n_threads)
+        sample = sparse_sample(self.measures) if problem.n_features > LARGEST_GRAM else None
+        solver = LockStep(problem, state, self.engine, sample, self.n_threads)
         solver.run(lambda state: self.checkpoint.keep(name, state))
         self.passes += state.passes
         return solver
@@ -159,9 +161,8 @@ class BlockFit:
         problem = self._problem(bare, np.ones(1), factors, constant)
         free = np.flatnonzero(~penalised)
         sample = sample_path(self.measures, problem)
-        solver = LockStep(
-            problem, _start(problem, sample, constant, free), self.engine, self.n_threads
-        )
+        start = _start(problem, sample, constant, free)
+        solver = LockStep(problem, start, self.engine, None, self.n_threads)
         state = solver.run()
         self.passes += state.passes
         coef = np.zeros_like(constant.coef)

@@ -22,7 +22,9 @@ from clearning._blocks.curvature import Knot, Model
 from clearning._blocks.engine import ONE_BLAS_THREAD, Engine
 from clearning._blocks.plan import Plan, Sums, add_sums, block_sums, shaped
 from clearning._blocks.problem import BlockProblem
+from clearning._blocks.sample import Sample
 from clearning._blocks.state import ACTIVE, DONE, STUCK, WAITING, State
+from clearning._blocks.wide import LARGEST_GRAM, RowModel
 from clearning._core_input import core_loss
 from clearning._designs import Array, Indices
 
@@ -58,10 +60,18 @@ SHRINK = 0.2
 class LockStep:
     """A problem, where its tasks stand, and the passes that move them on."""
 
-    def __init__(self, problem: BlockProblem, state: State, engine: Engine, n_threads: int) -> None:
+    def __init__(
+        self,
+        problem: BlockProblem,
+        state: State,
+        engine: Engine,
+        sample: Sample | None,
+        n_threads: int,
+    ) -> None:
         self.problem = problem
         self.state = state
         self.engine = engine
+        self.sample = sample
         self.n_threads = n_threads
         self.gradient = np.zeros(problem.n_features)  # of the last point on all rows
 
@@ -131,16 +141,25 @@ class LockStep:
     def _knot_places(self) -> list[int]:
         """Return the penalties whose curvature is to be taken anew."""
         state, n_alphas = self.state, self.problem.shape[1]
+        if self._is_wide():
+            return []
         spaced = np.zeros(n_alphas, dtype=bool)
         spaced[:: self._spacing()] = True
         spaced[-1] = True
         busy = np.any(self._unfinished(), axis=0)
+        chosen = spaced | state.wanted
+        if chosen.sum() * self._cells() * len(state.working) ** 2 > MOST_GRAM_NUMBERS:
+            chosen = spaced
         places = []
-        for k in np.flatnonzero(spaced | state.wanted).tolist():
+        for k in np.flatnonzero(chosen).tolist():
             near = np.arange(max(k - self._spacing(), 0), min(k + self._spacing() + 1, n_alphas))
             if np.any(np.take(busy, near)) and self._is_stale(k):
                 places.append(k)
         return places
+
+    def _is_wide(self) -> bool:
+        """Whether steps are taken by products with the rows drawn, without a matrix."""
+        return self.sample is not None and len(self.state.working) > LARGEST_GRAM
 
     def _spacing(self) -> int:
         """Return how many penalties share a knot: more where matrices are large."""
@@ -201,6 +220,12 @@ class LockStep:
     # --- What a pass found ---
 
     def _keep_knots(self, plan: Plan, tasks: list[tuple[int, int]], sums: Sums) -> None:
+        size = len(plan.working)
+        if len(plan.knot_task):
+            # What knows fewer columns has served its time.
+            self.state.knots = {
+                k: knot for k, knot in self.state.knots.items() if knot.size == size
+            }
         for knot, row in enumerate(plan.knot_task.tolist()):
             k = tasks[row][1]
             self.state.knots[k] = Knot(
@@ -338,14 +363,25 @@ class LockStep:
             models[part, k] = knot.model(int(problem.parts[part]), weight)
         return models[part, k]
 
+    def _row_model(self, task: tuple[int, int]) -> RowModel:
+        state, sample, working = self.state, self.sample, self.state.working
+        assert sample is not None
+        h = sample.curvature(self.problem.loss, working, state.coef[task], state.intercept[task])
+        squares = self.problem.rms[task[0]][working] ** 2
+        return RowModel(sample.X[:, working], h, squares, float(state.lift[task[1]]))
+
     def _step(
         self, task: tuple[int, int], point: Point, models: dict[tuple[int, int], Model]
     ) -> None:
         problem, state = self.problem, self.state
         part, k = task
-        low, high, share = self._knots_of(k)
-        model = self._model(part, low, models).blended(self._model(part, high, models), share)
-        known = state.working[: len(model.curved)]
+        model: Model | RowModel
+        if self._is_wide():
+            model, known = self._row_model(task), state.working
+        else:
+            low, high, share = self._knots_of(k)
+            model = self._model(part, low, models).blended(self._model(part, high, models), share)
+            known = state.working[: len(model.curved)]
         columns = problem.columns(part, problem.alphas[k]).of(known)
         coef = state.coef[task].copy()
         own = coef[: len(known)]
@@ -362,7 +398,7 @@ class LockStep:
         state.intercept[task] += step.by
         state.promise[task] = step.promise
         state.length[task] = step.length / problem.unit
-        state.searched[task] = state.length[task] > LONG_STEP
+        state.searched[task] = state.length[task] > LONG_STEP or self._is_wide()
         state.tested[task] = False
 
     def _let_folds_in(self) -> None:

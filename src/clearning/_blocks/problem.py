@@ -13,6 +13,9 @@ from clearning._blocks.plan import Encoding
 from clearning._designs import Array, Indices
 from clearning.losses import Loss
 
+# Columns whose correlation is above this share of their threshold are in the working set.
+ENTERING = 0.9
+
 
 @dataclass(frozen=True)
 class BlockProblem:
@@ -103,9 +106,12 @@ class BlockProblem:
         )
 
     def may_enter(self, part: int, k: int, v: Array) -> NDArray[np.bool_]:
-        """Return the columns that the strong rule does not put at zero at the next penalty."""
-        here, after = self.alphas[k], self.alphas[min(k + 1, len(self.alphas) - 1)]
-        threshold = max(2.0 * after - here, 0.5 * after) * self.l1_ratio
+        """Return the columns that a penalty may let in, seen from near its solution.
+
+        The strong rule looks from one penalty to the next; here each is looked at from its own
+        point, so that a small step below its threshold will do. What it misses, a pass finds.
+        """
+        threshold = ENTERING * self.alphas[k] * self.l1_ratio
         pulls = np.where(v < 0, self.upper > 0, self.lower < 0)
         return pulls & (np.abs(v) >= threshold * self.l1_factor[part])
 

@@ -14,12 +14,38 @@ from sklearn.exceptions import ConvergenceWarning
 from clearning._blocks.engine import ONE_BLAS_THREAD
 from clearning._blocks.measures import Measures
 from clearning._blocks.problem import BlockProblem
-from clearning._designs import Array, Features
+from clearning._designs import Array, Features, Indices
 from clearning._problem import Grid, Penalty, Problem, Settings, Target
+from clearning.losses import Loss
 from clearning.path import solve_path
 
 # The sample's own error is larger than this.
 SAMPLE_SETTINGS = Settings(tol=1e-5, max_iter=200)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The rows drawn: sparse by rows, with weights that sum to one."""
+
+    X: Any
+    signs: Array
+    share: Array
+    offset: Array
+
+    def curvature(self, loss: Loss, working: Indices, coef: Array, intercept: float) -> Array:
+        """Return the loss's second derivatives in the scores, at some coefficients."""
+        scores = np.asarray(self.X[:, working] @ coef).ravel() + intercept + self.offset
+        return self.share * loss.hessian(self.signs * scores)
+
+
+def sparse_sample(measures: Measures) -> Sample | None:
+    """Return the rows drawn, less the columns' centres."""
+    drawn = _drawn(measures)
+    if drawn is None:
+        return None
+    X, target = drawn
+    X = X if sparse.issparse(X) else sparse.csr_array(X - measures.centre)
+    return Sample(X.tocsr(), target.signs, target.shares, target.offsets)
 
 
 @dataclass(frozen=True)

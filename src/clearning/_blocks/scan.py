@@ -120,7 +120,7 @@ def block_scan(rows: Rows, block: int, plan: ScanPlan) -> Scan:
         raise BlockError(f"y holds {len(names)} labels, {_listed(names)}; two classes are allowed.")
     fold = fold_of_rows(plan.seed, block, rows.y, plan.n_folds)
     priority = priorities(plan.seed, block, n)
-    quota = _quota(np.bincount(codes), int(np.ceil(SHARE_DRAWN * n)), X.shape[1])
+    quota = _quota(np.bincount(codes), int(np.ceil(SHARE_DRAWN * n)), most_drawn(X))
     labels = {
         label: ClassScan(
             _moments(X, rows.weight, fold, codes == code, plan.n_folds),
@@ -149,7 +149,7 @@ def merge_scans(first: Scan, second: Scan) -> Scan:
         stranger = (block, second.n_features, second.is_sparse)
         return replace(first, strangers=(*first.strangers, stranger, *others))
     labels = dict(first.labels)
-    most = most_drawn(first.n_features)
+    most = most_drawn(next(iter(first.labels.values())).drawn.X)
     for label, other in second.labels.items():
         known = labels.get(label)
         labels[label] = other if known is None else _merged_class(known, other, most)
@@ -186,9 +186,10 @@ def _age(item: tuple[Any, ClassScan]) -> int:
     return item[1].seen_in
 
 
-def most_drawn(n_features: int) -> int:
-    """Return how many rows of a class are drawn at most."""
-    return max(1, min(MOST_ROWS_DRAWN, MOST_NUMBERS_DRAWN // max(n_features, 1)) // 2)
+def most_drawn(X: Any) -> int:
+    """Return how many rows of a class are drawn at most; sparse ones hold few numbers."""
+    fitting = MOST_ROWS_DRAWN if sparse.issparse(X) else MOST_NUMBERS_DRAWN // max(X.shape[1], 1)
+    return max(1, min(MOST_ROWS_DRAWN, fitting) // 2)
 
 
 def _merged_class(own: ClassScan, other: ClassScan, most: int) -> ClassScan:
@@ -199,7 +200,7 @@ def _merged_class(own: ClassScan, other: ClassScan, most: int) -> ClassScan:
     )
 
 
-def _quota(counts: NDArray[Any], allowed: int, n_features: int) -> NDArray[Any]:
+def _quota(counts: NDArray[Any], allowed: int, most: int) -> NDArray[Any]:
     """Share the rows to be drawn evenly between the classes; a rare one gives its rest away."""
     if len(counts) == 1:
         quota = np.array([allowed])
@@ -207,7 +208,7 @@ def _quota(counts: NDArray[Any], allowed: int, n_features: int) -> NDArray[Any]:
         rare = int(np.argmin(counts))
         few = min(int(counts[rare]), allowed // 2)
         quota = np.array([few, allowed - few] if rare == 0 else [allowed - few, few])
-    return np.minimum(np.minimum(quota, counts), most_drawn(n_features))
+    return np.minimum(np.minimum(quota, counts), most)
 
 
 def _drawn(rows: Rows, priority: Array, inside: NDArray[Any], most: int) -> Drawn:

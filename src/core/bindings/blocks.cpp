@@ -9,6 +9,7 @@
 #include "blocks/pass.hpp"
 #include "blocks/sparse_panel.hpp"
 #include "solver/gram_descent.hpp"
+#include "solver/residual_descent.hpp"
 
 namespace clearning {
 
@@ -132,8 +133,7 @@ nb::dict sparse_block(Flat<double> data, Flat<I> indices, Flat<I> starts, Index 
   return run<blocks::SparsePanel<double, I>>({data.data(), indices.data(), starts.data()}, n, n_columns, samples, plan);
 }
 
-// Minimises a quadratic model plus the elastic net; see InnerProblem. Returns the coefficients.
-nb::object descend(Flat<double> gram, const nb::dict& given) {
+InnerProblem inner_problem(const nb::dict& given) {
   InnerProblem q;
   q.b = numbers(given, "coef", -1);
   q.count = static_cast<int>(q.b.size());
@@ -143,6 +143,12 @@ nb::object descend(Flat<double> gram, const nb::dict& given) {
   q.lower = numbers(given, "lower", q.count);
   q.upper = numbers(given, "upper", q.count);
   q.allowed = numbers(given, "allowed", q.count);
+  return q;
+}
+
+// Minimises a quadratic model plus the elastic net; see InnerProblem. Returns the coefficients.
+nb::object descend(Flat<double> gram, const nb::dict& given) {
+  InnerProblem q = inner_problem(given);
   if (gram.size() != static_cast<std::size_t>(q.count) * q.count)
     throw nb::value_error("gram must hold the square of the number of coefficients.");
   {
@@ -150,6 +156,27 @@ nb::object descend(Flat<double> gram, const nb::dict& given) {
     GramDescent().solve(q, gram.data(), q.count, 1.0);
   }
   return to_numpy(std::move(q.b));
+}
+
+// The same with the second derivatives X'diag(h)X known by the rows of X alone, a sparse matrix by columns. Its last
+// row has no curvature and holds the gradient. Returns the coefficients and what the intercept gains by them.
+nb::tuple descend_by_rows(Flat<double> data, Flat<std::int32_t> indices, Flat<std::int32_t> starts, Flat<double> h,
+                          bool intercept, const nb::dict& given) {
+  InnerProblem q = inner_problem(given);
+  const auto n = static_cast<Index>(h.size());
+  if (static_cast<Index>(starts.size()) != q.count + 1 || n == 0)
+    throw nb::value_error("indptr must hold one start more than there are coefficients.");
+  check_structure(indices.data(), starts.data(), static_cast<std::size_t>(q.count),
+                  std::min(indices.size(), data.size()), n);
+  ResidualDescent descent;
+  {
+    nb::gil_scoped_release unlocked;
+    const Sparse<double, std::int32_t> x(data.data(), indices.data(), starts.data(), n, q.count);
+    Vector e(n, 0.0);
+    e[n - 1] = 1.0;
+    descent.solve(q, x, every_index(q.count), e, Vector(h.data(), h.data() + n), intercept, 1.0);
+  }
+  return nb::make_tuple(to_numpy(std::move(q.b)), descent.intercept_shift());
 }
 
 }  // namespace
@@ -161,6 +188,8 @@ void bind_blocks(nb::module_& m) {
         nb::arg("indptr").noconvert(), nb::arg("n_columns"), nb::arg("samples"), nb::arg("plan"));
   m.def("sparse_block", &sparse_block<std::int64_t>, nb::arg("data").noconvert(), nb::arg("indices").noconvert(),
         nb::arg("indptr").noconvert(), nb::arg("n_columns"), nb::arg("samples"), nb::arg("plan"));
+  m.def("descend_by_rows", &descend_by_rows, nb::arg("data").noconvert(), nb::arg("indices").noconvert(),
+        nb::arg("indptr").noconvert(), nb::arg("h").noconvert(), nb::arg("intercept"), nb::arg("model"));
   m.def("descend", &descend, nb::arg("gram").noconvert(), nb::arg("model"));
 }
 
