@@ -11,7 +11,7 @@ PEERS  := $(BENCH)/.installed
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test browser lint tidy sanitize sanitize-threads build clean bench bench-quick guard fuzz
+.PHONY: demo test browser lint tidy sanitize sanitize-threads build clean bench bench-quick bench-blocks guard fuzz
 
 demo: $(STAMP)
 	$(BIN)/clearning demo
@@ -73,6 +73,12 @@ bench: $(PEERS)
 
 bench-quick: $(PEERS)
 	$(BENCH)/bin/python benchmarks/bench.py --quick
+
+# Rows in blocks, against memory and others who stream; dask-ml in a folder of its own.
+bench-blocks: $(STAMP)
+	$(BIN)/python -m pip install --quiet --no-deps --upgrade --target build/peers-blocks \
+		dask-ml dask-glm multipledispatch sparse numba llvmlite
+	PYTHONPATH=build/peers-blocks $(BIN)/python benchmarks/blocks.py --out benchmarks/results-blocks.md
 
 # Instruction counts of three small workloads against those in benchmarks/guard.json.
 guard: $(STAMP)

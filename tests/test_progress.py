@@ -60,3 +60,10 @@ def test_line_is_wiped_when_the_work_is_interrupted(terminal):
 def test_no_standard_error_at_all(monkeypatch):
     monkeypatch.setattr("sys.stderr", None)
     assert list(progress(range(3), min_seconds=0.0)) == [0, 1, 2]
+
+
+def test_bar_in_a_notebook(monkeypatch):
+    shown = type("OutStream", (io.StringIO,), {"__module__": "ipykernel.iostream"})()
+    monkeypatch.setattr("clearning._progress.sys", SimpleNamespace(stderr=shown))
+    assert list(progress(range(4), label="pass 2", min_seconds=0.0)) == list(range(4))
+    assert "pass 2 [" in shown.getvalue()

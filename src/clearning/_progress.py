@@ -1,4 +1,4 @@
-"""A progress bar for long work: on a terminal only, and only once the work has proved long."""
+"""A progress bar for long work: on a terminal or in a notebook, once the work has proved long."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ def progress(
     Yields
     ------
     item
-        The items, unchanged. Nothing is written where stderr is no terminal; the line is wiped
-        when the work ends, whether it is done, fails or is interrupted.
+        The items, unchanged. Nothing is written where stderr is neither a terminal nor a notebook;
+        the line is wiped when the work ends, whether it is done, fails or is interrupted.
     """
     stream = sys.stderr
-    if stream is None or not stream.isatty():
+    if stream is None or not (stream.isatty() or _is_notebook(stream)):
         yield from iterable
         return
     if total is None and isinstance(iterable, Sized):
@@ -60,6 +60,11 @@ def progress(
         if drawn:
             stream.write(_CLEAR_LINE)
             stream.flush()
+
+
+def _is_notebook(stream: TextIO) -> bool:
+    """Whether a notebook shows the stream: no terminal, but it draws a line anew as one does."""
+    return type(stream).__module__.startswith("ipykernel.")
 
 
 def _draw(stream: TextIO, done: int, total: int | None, label: str, seconds: float) -> None:

@@ -87,8 +87,8 @@ def run_rows(function: Callable, rows: Rows, number: int, name: str, plan: Any) 
     """Return the result of one block's rows; None if there are none."""
     try:
         return function(rows, number, plan) if rows.X.shape[0] else None
-    except BlockError as error:
-        raise BlockError(f"Block {number} ({name}): {error}") from error
+    except (BlockError, TypeError) as error:
+        raise type(error)(f"Block {number} ({name}): {error}") from error
 
 
 def skipping(merge: Callable) -> Callable:

@@ -48,6 +48,8 @@ WORTHWHILE = 1e-4
 STALLED = 0.7
 PATIENCE = 3
 ARMIJO = 1e-4
+# Curvature is lifted by this share of the majoriser after a step that went too far, then by more.
+LEAST_LIFT = 1e-4
 # Held-out rows judge a task once its last step promised less than so many times the goal.
 HOPEFUL = 10.0
 # A task whose gap is small enough goes on as long as a step promises more than this share of it:
@@ -128,7 +130,8 @@ class LockStep:
             if np.isfinite(state.origin_objective[task]) and state.status[task] == ACTIVE:
                 state.coef[task] = state.origin_coef[task]
                 state.intercept[task] = state.origin_intercept[task]
-            state.status[task] = STUCK
+            proved = state.gap[task] <= self.problem.goal[task[0]]
+            state.status[task] = DONE if proved else STUCK
 
     def _knots_of(self, k: int) -> tuple[int, int, float]:
         """Return the two known knots around a penalty, and the share of the second."""
@@ -284,7 +287,7 @@ class LockStep:
         state.searched[task] = share > 0.0
         if share == 0.0:
             state.origin_objective[task] = np.inf
-        state.lift[k] = min(1.0, 4.0 * max(state.lift[k], 1e-4))
+        state.lift[k] = min(1.0, 4.0 * max(state.lift[k], LEAST_LIFT))
         state.wanted[k] = True
 
     def _point(self, task: tuple[int, int], row: int, plan: Plan, sums: Sums) -> Point:

@@ -132,6 +132,8 @@ def _classes(scan: Scan) -> tuple[NDArray[Any], list[Moments]]:
             f"Samples of two classes are needed, but y contains only one class: {labels[0]!r}."
         )
     moments = [scan.labels[label].moments for label in labels]
+    if not any(each.weight.any() for each in moments):
+        raise ValueError("Sample weights must contain at least one non-zero number.")
     for label, each in zip(labels, moments):
         if not each.weight.any():
             raise ValueError(

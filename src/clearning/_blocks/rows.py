@@ -55,6 +55,8 @@ def _as_design(X: Any) -> Any:
     X = np.asarray(X)
     if X.ndim != 2:
         raise BlockError(f"X must have two dimensions; got shape {X.shape}.")
+    if np.iscomplexobj(X):
+        raise BlockError("Complex data not supported: X must hold real numbers.")
     return X if X.dtype in (np.float64, np.float32) else X.astype(np.float64)
 
 
@@ -63,8 +65,12 @@ def _check_design(X: Any) -> Any:
         X = _as_design(X)
     except BlockError:
         raise
-    except (TypeError, ValueError) as error:
+    except TypeError as error:
+        raise TypeError(f"X must hold real numbers: {error}") from error
+    except ValueError as error:
         raise BlockError(f"X must hold real numbers: {error}") from error
+    if X.shape[1] == 0:
+        raise BlockError(f"X has 0 feature(s) (shape={X.shape}) while a minimum of 1 is required.")
     if not np.isfinite(X.data if sparse.issparse(X) else X).all():
         raise BlockError("X contains NaN or infinity.")
     return X
@@ -72,10 +78,12 @@ def _check_design(X: Any) -> Any:
 
 def _check_labels(y: Any, n: int) -> NDArray[Any]:
     if y is None:
-        raise BlockError("it has no labels; pass y.")
+        raise BlockError("a fit requires y to be passed, but the target y is None.")
     y = _one_dimensional("y", y, n)
     if y.dtype.kind == "f" and not np.isfinite(y).all():
         raise BlockError("y contains NaN or infinity.")
+    if y.dtype.kind == "f" and (y != np.rint(y)).any():
+        raise BlockError("Unknown label type: continuous. y must hold the labels of two classes.")
     if y.dtype == object and any(value is None or value != value for value in y):
         raise BlockError("y contains missing values.")
     return y

@@ -24,6 +24,7 @@ MOST_NUMBERS_DRAWN = 1 << 24
 MOST_ROWS_DRAWN = 50_000
 # Two classes are allowed; a third label is enough to say so.
 MOST_LABELS = 3
+TWO_CLASSES = "Only binary classification is supported. The type of the target is multiclass."
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,7 @@ def block_scan(rows: Rows, block: int, plan: ScanPlan) -> Scan:
     X, n = rows.X, len(rows)
     names, codes = np.unique(rows.y, return_inverse=True)
     if len(names) > 2:
-        raise BlockError(f"y holds {len(names)} labels, {_listed(names)}; two classes are allowed.")
+        raise BlockError(f"y holds {len(names)} labels, {_listed(names)}. {TWO_CLASSES}")
     fold = fold_of_rows(plan.seed, block, rows.y, plan.n_folds)
     priority = priorities(plan.seed, block, n)
     quota = _quota(np.bincount(codes), int(np.ceil(SHARE_DRAWN * n)), most_drawn(X))
@@ -177,8 +178,7 @@ def check_scan(scan: Scan) -> None:
         by_age = sorted(scan.labels.items(), key=_age)
         (new, found), known = by_age[2], [label for label, _ in by_age[:2]]
         raise BlockError(
-            f"Block {found.seen_in} holds the label {new!r} beside {_listed(known)}; two classes "
-            "are allowed."
+            f"Block {found.seen_in} holds the label {new!r} beside {_listed(known)}. {TWO_CLASSES}"
         )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from joblib import cpu_count, effective_n_jobs
 from scipy import sparse
+from sklearn.utils import column_or_1d
 
 from clearning._blocks.arrays import ArraySource, FactorySource
 from clearning._blocks.dask_source import DaskCluster, DaskSource, active_client, dask_source
@@ -137,6 +138,8 @@ def _beside_array(name: str, values: Any, n: int) -> Any:
     if values is None:
         return None
     values = np.asarray(check_labels(values))
+    if name == "y" and values.ndim == 2 and values.shape[1] == 1:
+        values = column_or_1d(values, warn=True)
     if values.ndim == 0 or len(values) != n:
         raise ValueError(
             f"{name} must have one entry for each of the {n} rows of X; got shape {values.shape}."

@@ -19,7 +19,7 @@ from clearning._blocks.curvature import MODEL_ACCURACY, Step
 from clearning._designs import Array
 
 # Beyond so many columns there is no matrix.
-LARGEST_GRAM = 3000
+LARGEST_GRAM = 5000
 
 
 @dataclass(frozen=True)
