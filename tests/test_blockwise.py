@@ -345,12 +345,20 @@ def test_a_file_without_a_column_is_named(parquet):
         ({}, lambda: [(X, Y)], Y, "y must be None"),
         ({}, lambda: [X], None, r"Block 0 must be a tuple"),
         ({"checkpoint": "no/such/folder/file"}, X, Y, "checkpoint.*folder that exists"),
+        ({"checkpoint": "state", "random_state": None}, X, Y, "random_state=None.*integer"),
+        ({"checkpoint": 3}, X, Y, "checkpoint"),
         ({"penalty_factor": [1.0]}, X, Y, "penalty_factor"),
     ],
 )
 def test_bad_input_gets_one_sentence(told, X_given, y_given, words):
     with pytest.raises((ValueError, OSError), match=words):
         BlockwiseCLearningClassifier(**told).fit(X_given, y_given)
+
+
+def test_folds_without_weight_are_refused():
+    weight = np.where(fold_of_rows(0, 0, Y, 3) == 1, 0.0, 1.0)
+    with pytest.raises(ValueError, match="Fold 1 of cv=3 has no row with weight"):
+        BlockwiseCLearningClassifierCV(cv=3).fit(X, Y, sample_weight=weight)
 
 
 def test_scoring_without_probabilities_is_refused():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from functools import partial
 from numbers import Integral
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ BLOCKWISE_CONSTRAINTS: dict[str, list[Any]] = {
     "max_iter": [Interval(Integral, 2, None, closed="left")],
     "random_state": ["random_state"],
     "n_jobs": [Integral, None],
-    "checkpoint": [str, object],
+    "checkpoint": [str, PathLike, None],
 }
 
 
@@ -50,6 +51,11 @@ class BaseBlockwiseClassifier(BaseLinearClassifier):
         engine, n_threads = make_engine(source, self.n_jobs)
         seed = self.random_state
         if not isinstance(seed, Integral):
+            if self.checkpoint is not None:
+                raise ValueError(
+                    f"random_state={seed!r} must be an integer where there is a checkpoint: a fit "
+                    "that goes on draws the same rows."
+                )
             seed = int(check_random_state(seed).randint(2**31 - 1))
         reading = Reading(self.class_weight, self.fit_intercept, n_folds, int(seed))
         names = source.feature_names

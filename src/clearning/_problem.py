@@ -264,7 +264,7 @@ def _check_weight(
         per_class = totals.sum() / (len(classes) * totals)
     else:
         per_class = compute_class_weight(class_weight, classes=classes, y=classes[codes])
-        _check_class_weights(classes, per_class)
+        check_class_weights(classes, per_class)
     return relative(weight * relative(per_class)[codes])
 
 
@@ -273,6 +273,8 @@ def _count(classes: NDArray[Any]) -> str:
 
 
 def _check_class_weights(classes: NDArray[Any], per_class: Array) -> None:
+def check_class_weights(classes: NDArray[Any], per_class: Array) -> None:
+    """Raise unless every class's factor is positive and finite."""
     for label, value in zip(classes.tolist(), per_class.tolist()):
         if value not in POSITIVE:
             raise ValueError(

@@ -19,7 +19,7 @@ from clearning._problem import (
     Problem,
     Settings,
     Target,
-    _check_class_weights,
+    check_class_weights,
 )
 from clearning.losses import Loss
 from clearning.path import solve_path
@@ -87,6 +87,12 @@ def measure(
     """Check the classes that were found and measure every part of the rows."""
     classes, moments = _classes(scan)
     plain = np.array([each.weight.sum() for each in moments])
+    held_out = sum(each.weight for each in moments)
+    if not np.all(held_out):
+        raise ValueError(
+            f"Fold {int(np.argmin(held_out))} of cv={n_folds} has no row with weight to test on. "
+            "Use fewer folds."
+        )
     factors = _factors(classes, plain, class_weight)
     parts = np.arange(-1, n_folds if n_folds > 1 else 0)
     weights, means, mean, variance = [], [], [], []
@@ -150,7 +156,7 @@ def _factors(classes: NDArray[Any], weight: Array, class_weight: Any) -> Array:
     if class_weight == "balanced":
         return relative(weight.sum() / (2.0 * weight))
     per_class = compute_class_weight(class_weight, classes=classes, y=classes)
-    _check_class_weights(classes, per_class)
+    check_class_weights(classes, per_class)
     return relative(per_class)
 
 
