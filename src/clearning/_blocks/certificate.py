@@ -21,6 +21,9 @@ from clearning._designs import Array, Indices
 # Of one operation; sums over blocks are trees, whose errors grow with their height.
 UNIT_ROUNDING = 2.3e-16
 ROUNDING_OF_SUMS = 8 * UNIT_ROUNDING
+# A direction with less than this share of the largest is none, and a sum of this size is zero.
+SINGULAR = 1e-11
+ORTHOGONAL = 1e-13
 
 
 @dataclass(frozen=True)
@@ -129,11 +132,26 @@ def _orthogonal(reach: Reach, at: Point, loose: NDArray[np.bool_], fit_intercept
         return 0.0
     products = np.concatenate([[at.slope], at.v[reach.free]])[chosen]
     sizes = np.concatenate([[1.0], reach.largest_free])[chosen]
-    try:
-        z = np.linalg.solve(at.border[np.ix_(chosen, chosen)], products)
-    except np.linalg.LinAlgError:
-        return np.inf if np.any(products) else 0.0
+    z = _solve_regular(at.border[np.ix_(chosen, chosen)], products)
     return float(np.abs(z) @ sizes)
+
+
+def _solve_regular(border: Array, products: Array) -> Array:
+    """Return z with border z = products; infinite if there is none up to rounding.
+
+    Columns that are constant or repeated make the matrix singular. In exact arithmetic products lie
+    in its range all the same; what rounding put outside is no larger than the sums' own error.
+    """
+    scale = np.sqrt(np.diag(border))
+    inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
+    values, vectors = np.linalg.eigh(border * np.outer(inverse, inverse))
+    kept = values > SINGULAR * max(values[-1], 0.0)
+    if not kept.any():
+        return np.full(len(products), np.inf if np.any(products) else 0.0)
+    inside = vectors[:, kept]
+    z = inverse * (inside @ ((inside.T @ (inverse * products)) / values[kept]))
+    left = np.abs(products - border @ z)
+    return z if np.all(left <= ORTHOGONAL * scale * scale.max()) else np.full(len(z), np.inf)
 
 
 def _limits(columns: Columns, v: Array, noise: Array) -> Array:

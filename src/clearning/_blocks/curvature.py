@@ -28,6 +28,7 @@ class Knot:
     total: Array
     coef: Array
     intercept: float
+    lift: float
 
     @property
     def size(self) -> int:

@@ -183,7 +183,10 @@ class LockStep:
             return True
         if len(knot.gram) != self._cells():
             return True
-        return knot.moved(state.coef[0, k], state.intercept[0, k], self.problem.unit) > STALE
+        if knot.lift > 2.0 * max(state.lift[k], self._least_lift()):
+            return True
+        moved = knot.moved(state.coef[0, k], state.intercept[0, k], self.problem.unit)
+        return moved > STALE * state.patience[k]
 
     def _plan(self) -> tuple[Plan, list[tuple[int, int]]]:
         problem, state = self.problem, self.state
@@ -237,6 +240,7 @@ class LockStep:
                 sums["total"][knot],
                 plan.coef[row],
                 float(plan.intercept[row]),
+                float(plan.knot_lift[knot]),
             )
 
     def _settle(self, task: tuple[int, int], row: int, plan: Plan, sums: Sums) -> bool:
@@ -254,6 +258,9 @@ class LockStep:
         if np.isfinite(origin) and objective > origin - ARMIJO * state.promise[task] + rounding:
             self._turn_back(task, row, plan, sums)
             return False
+        if part == 0 and np.isfinite(origin) and not self._is_wide():
+            # A step that went well lets curvature be what it is.
+            state.lift[k] = 0.25 * state.lift[k] if state.lift[k] > LEAST_LIFT else 0.0
         state.objective[task] = objective
         state.searched[task] = False
         self._take_test(task, row, plan, sums)
@@ -320,7 +327,9 @@ class LockStep:
         state.violation[task] = columns.violations(point.b, point.v).max(initial=0.0)
         if state.gap[task] <= problem.goal[part]:
             return
-        state.wanted[k] |= bool(state.violation[task] > POOR_CONTRACTION * before)
+        if state.violation[task] > POOR_CONTRACTION * before:
+            state.wanted[k] = True
+            state.patience[k] = max(0.1 * state.patience[k], 1e-6)
         idle = state.promise[task] < WORTHWHILE * problem.goal[part]
         idle &= state.violation[task] > STALLED * before
         state.idle[task] = state.idle[task] + 1 if idle else 0

@@ -40,8 +40,9 @@ class State:
         loses on the way to the dual point, and the passes that gained nothing.
     test, tested
         Sums over held-out rows, and whether they belong to the point.
-    lift, knots
-        What each penalty's curvature is lifted by, and the curvatures that are known.
+    lift, wanted, patience, knots
+        What each penalty's curvature is lifted by, whether it asks for a knot of its own, how old
+        that may become, and the curvatures that are known.
     passes
         Passes over the rows so far.
     """
@@ -66,6 +67,7 @@ class State:
     tested: NDArray[np.bool_]
     lift: Array
     wanted: NDArray[np.bool_]
+    patience: Array
     knots: dict[int, Knot] = field(default_factory=dict)
     passes: int = 0
 
@@ -95,6 +97,7 @@ class State:
             tested=never.copy(),
             lift=np.zeros(shape[1]),
             wanted=np.zeros(shape[1], dtype=bool),
+            patience=np.ones(shape[1]),
         )
 
     def widen(self, entering: Indices) -> None:
