@@ -41,7 +41,7 @@ tidy: $(STAMP)
 sanitize: SANITIZERS := address,undefined
 sanitize: RUNTIME := libasan.so
 sanitize: CHECKED := tests/parts tests/test_door.py tests/test_core.py tests/test_certificate.py tests/test_hinge_dual.py \
-	tests/test_fuzz_sample.py
+	tests/test_fuzz_sample.py tests/test_blocks_core.py
 sanitize-threads: SANITIZERS := thread
 sanitize-threads: RUNTIME := libtsan.so
 sanitize-threads: CHECKED := tests/test_threads.py

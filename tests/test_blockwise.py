@@ -118,11 +118,13 @@ def test_no_pass_claims_more_than_is_true(monkeypatch, seed):
 
     monkeypatch.setattr(lockstep.LockStep, "_certify", watched)
     weight, offset = rng.random(n), rng.normal(size=n)
-    BlockwiseCLearningClassifier(**told).fit(design, y, sample_weight=weight, offset=offset)
+    given = {"sample_weight": weight, "offset": offset}
+    blocks = BlockwiseCLearningClassifier(**told).fit(design, y, **given)
     memory = CLearningClassifier(**told, tol=1e-10).fit(
         design, y, sample_weight=weight, offset=offset
     )
     assert len(claims) > 1
+    assert blocks.dual_gap_ <= 1e-6 * memory.objective_ + 1e-6
     assert np.max(claims) <= memory.objective_ * (1 + 1e-12)
 
 

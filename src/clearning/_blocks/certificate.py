@@ -132,8 +132,11 @@ def _orthogonal(reach: Reach, at: Point, loose: NDArray[np.bool_], fit_intercept
         return 0.0
     products = np.concatenate([[at.slope], at.v[reach.free]])[chosen]
     sizes = np.concatenate([[1.0], reach.largest_free])[chosen]
-    z = _solve_regular(at.border[np.ix_(chosen, chosen)], products)
-    return float(np.abs(z) @ sizes)
+    # What is left of a constant column less its centre is rounding, and no column.
+    flat = np.sqrt(np.diag(at.border)[chosen]) <= SINGULAR * sizes * np.sqrt(at.border[0, 0])
+    chosen[np.flatnonzero(chosen)[flat]] = False
+    z = _solve_regular(at.border[np.ix_(chosen, chosen)], products[~flat])
+    return float(np.abs(z) @ sizes[~flat])
 
 
 def _solve_regular(border: Array, products: Array) -> Array:
@@ -142,6 +145,8 @@ def _solve_regular(border: Array, products: Array) -> Array:
     Columns that are constant or repeated make the matrix singular. In exact arithmetic products lie
     in its range all the same; what rounding put outside is no larger than the sums' own error.
     """
+    if not len(products):
+        return products
     scale = np.sqrt(np.diag(border))
     inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
     values, vectors = np.linalg.eigh(border * np.outer(inverse, inverse))
