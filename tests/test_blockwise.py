@@ -21,7 +21,7 @@ from clearning import (
     CLearningClassifierCV,
     clearning_path,
 )
-from clearning._blocks import arrays, engine, fit, lockstep
+from clearning._blocks import arrays, engine, fit, knots, lockstep
 from clearning._blocks.draws import fold_of_rows
 from clearning._blocks.tree import Tree
 
@@ -195,7 +195,7 @@ def test_large_matrices_are_fewer_and_shared_by_the_folds(monkeypatch):
     told = {"loss": "logistic", "alphas": 20, "alpha_min_ratio": 0.2, "cv": 2, "l1_ratios": [1.0]}
     free = BlockwiseCLearningClassifierCV(**told).fit(design, y)
     counts = []
-    keep = lockstep.LockStep._keep_knots
+    keep = knots.Knots.keep
 
     def watched(self, *given):
         keep(self, *given)
@@ -203,8 +203,8 @@ def test_large_matrices_are_fewer_and_shared_by_the_folds(monkeypatch):
             (len(self.state.knots), *{len(knot.gram) for knot in self.state.knots.values()})
         )
 
-    monkeypatch.setattr(lockstep.LockStep, "_keep_knots", watched)
-    monkeypatch.setattr(lockstep, "MOST_GRAM_NUMBERS", 1000)
+    monkeypatch.setattr(knots.Knots, "keep", watched)
+    monkeypatch.setattr(knots, "MOST_GRAM_NUMBERS", 1000)
     bound = BlockwiseCLearningClassifierCV(**told).fit(design, y)
     assert max(counts) <= (3, 1)
     np.testing.assert_allclose(bound.path_.objectives, free.path_.objectives, atol=1e-9)
@@ -517,6 +517,9 @@ def test_names_of_columns_are_kept_and_checked():
     with pytest.raises(ValueError, match="feature names"):
         model.predict(frame.rename(columns={"x0": "z"}))
     assert np.array_equal(model.predict(frame) == "yes", model.decision_function(frame) > 0)
+    memory = CLearningClassifier().fit(frame, Y)
+    np.testing.assert_allclose(model.feature_scales_, memory.feature_scales_, rtol=1e-10)
+    assert list(model.summary().columns) == list(memory.summary().columns)
 
 
 def test_one_blas_thread_at_a_time_and_what_was_before_afterwards():

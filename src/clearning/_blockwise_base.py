@@ -62,6 +62,7 @@ class BaseBlockwiseClassifier(BaseLinearClassifier):
         checkpoint = Checkpoint(self.checkpoint, (self._told(), reading, source.n_parts, names))
         fit = BlockFit(engine, reading, checkpoint, n_threads)
         self.n_features_in_ = fit.measures.scan.n_features
+        self.feature_scales_ = fit.measures.scales(True)[0]
         if names is not None:
             self.feature_names_in_ = np.array(names, dtype=object)
         elif hasattr(self, "feature_names_in_"):

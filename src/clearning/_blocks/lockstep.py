@@ -18,8 +18,9 @@ from clearning._blocks.certificate import (
     Point,
     duality_gap,
 )
-from clearning._blocks.curvature import Knot, Model
+from clearning._blocks.curvature import Model
 from clearning._blocks.engine import ONE_BLAS_THREAD, Engine
+from clearning._blocks.knots import Knots
 from clearning._blocks.plan import Plan, Sums, add_sums, block_sums, shaped
 from clearning._blocks.problem import BlockProblem
 from clearning._blocks.sample import Sample
@@ -34,14 +35,8 @@ FRACTIONS = np.array([0.5, 0.25, 0.1, 0.03])
 LONG_STEP = 0.3
 # Folds start from the full path once its steps are shorter than this.
 SHORT_STEP = 0.1
-# Curvature is taken anew once scores have moved by so much since.
-STALE = 0.03
-# Penalties from knot to knot at first; a task that a pass leaves with more than this share of its
-# violation asks for a knot of its own.
-KNOT_SPACING = 4
+# A task that a pass leaves with more than this share of its violation asks for a fresh knot.
 POOR_CONTRACTION = 0.15
-# Numbers that all matrices may hold together.
-MOST_GRAM_NUMBERS = 1 << 26
 # A step that promises less than this share of the goal, and left more than the next of the
 # violations, gains nothing; after so many of them a task gives up.
 WORTHWHILE = 1e-4
@@ -74,6 +69,7 @@ class LockStep:
         self.state = state
         self.engine = engine
         self.sample = sample
+        self.knots = Knots(problem, state)
         self.n_threads = n_threads
         self.gradient = np.zeros(problem.n_features)  # of the last point on all rows
 
@@ -99,7 +95,7 @@ class LockStep:
         label = f"pass {state.passes + 1}, worst gap {worst:.1e}"
         sums = shaped(self.engine.run(block_sums, add_sums, plan, label), plan)
         state.passes += 1
-        self._keep_knots(plan, tasks, sums)
+        self.knots.keep(plan, tasks, sums)
         settled = [
             (task, self._point(task, row, plan, sums))
             for row, task in enumerate(tasks)
@@ -133,64 +129,13 @@ class LockStep:
             proved = state.gap[task] <= self.problem.goal[task[0]]
             state.status[task] = DONE if proved else STUCK
 
-    def _knots_of(self, k: int) -> tuple[int, int, float]:
-        """Return the two known knots around a penalty, and the share of the second."""
-        places = np.array(sorted(self.state.knots))
-        right = min(int(np.searchsorted(places, k)), len(places) - 1)
-        left = right if places[right] <= k else max(right - 1, 0)
-        low, high = int(places[left]), int(places[right])
-        return low, high, (k - low) / (high - low) if high > low else 0.0
-
-    def _knot_places(self) -> list[int]:
-        """Return the penalties whose curvature is to be taken anew."""
-        state, n_alphas = self.state, self.problem.shape[1]
-        if self._is_wide():
-            return []
-        spaced = np.zeros(n_alphas, dtype=bool)
-        spaced[:: self._spacing()] = True
-        spaced[-1] = True
-        busy = np.any(self._unfinished(), axis=0)
-        chosen = spaced | state.wanted
-        if chosen.sum() * self._cells() * len(state.working) ** 2 > MOST_GRAM_NUMBERS:
-            chosen = spaced
-        places = []
-        for k in np.flatnonzero(chosen).tolist():
-            near = np.arange(max(k - self._spacing(), 0), min(k + self._spacing() + 1, n_alphas))
-            if np.any(np.take(busy, near)) and self._is_stale(k):
-                places.append(k)
-        return places
-
     def _is_wide(self) -> bool:
         """Whether steps are taken by products with the rows drawn, without a matrix."""
         return self.sample is not None and len(self.state.working) > LARGEST_GRAM
 
-    def _spacing(self) -> int:
-        """Return how many penalties share a knot: more where matrices are large."""
-        n_alphas = self.problem.shape[1]
-        size = max(len(self.state.working), 1) ** 2 * self._cells()
-        fitting = max(MOST_GRAM_NUMBERS // size, 2)
-        return max(KNOT_SPACING, -(-n_alphas // fitting))
-
-    def _cells(self) -> int:
-        size = max(len(self.state.working), 1) ** 2
-        folds = self.problem.encoding.n_folds
-        return folds if folds * size * 8 <= MOST_GRAM_NUMBERS else 1
-
-    def _is_stale(self, k: int) -> bool:
-        state = self.state
-        knot = state.knots.get(k)
-        if knot is None or knot.size < len(state.working):
-            return True
-        if len(knot.gram) != self._cells():
-            return True
-        if knot.lift > 2.0 * max(state.lift[k], self._least_lift()):
-            return True
-        moved = knot.moved(state.coef[0, k], state.intercept[0, k], self.problem.unit)
-        return moved > STALE * state.patience[k]
-
     def _plan(self) -> tuple[Plan, list[tuple[int, int]]]:
         problem, state = self.problem, self.state
-        places = self._knot_places()
+        places = [] if self._is_wide() else self.knots.places()
         chosen = (state.status == ACTIVE) | self._untested()
         chosen[0, places] = True
         tasks = [(int(part), int(k)) for part, k in np.argwhere(chosen)]
@@ -212,36 +157,14 @@ class LockStep:
             line_intercept=state.origin_intercept[part, k][searched],
             fractions=FRACTIONS,
             knot_task=np.array([tasks.index((0, place)) for place in places], dtype=int),
-            knot_lift=np.maximum(state.lift[places], self._least_lift()),
+            knot_lift=np.maximum(state.lift[places], self.knots.least_lift),
             free=places_of(problem.free, state.working),
             tested=tested,
-            apart=self._cells() > 1,
+            apart=self.knots.cells > 1,
         )
         return plan, tasks
 
-    def _least_lift(self) -> float:
-        # Piecewise quadratic losses are flat in places, where a model has no minimum.
-        return 0.0 if "rho" in self.problem.loss.solver_parameters else 1e-8
-
     # --- What a pass found ---
-
-    def _keep_knots(self, plan: Plan, tasks: list[tuple[int, int]], sums: Sums) -> None:
-        size = len(plan.working)
-        if len(plan.knot_task):
-            # What knows fewer columns has served its time.
-            self.state.knots = {
-                k: knot for k, knot in self.state.knots.items() if knot.size == size
-            }
-        for knot, row in enumerate(plan.knot_task.tolist()):
-            k = tasks[row][1]
-            self.state.knots[k] = Knot(
-                sums["gram"][knot],
-                sums["curved"][knot],
-                sums["total"][knot],
-                plan.coef[row],
-                float(plan.intercept[row]),
-                float(plan.knot_lift[knot]),
-            )
 
     def _settle(self, task: tuple[int, int], row: int, plan: Plan, sums: Sums) -> bool:
         """Take the objective of a task's point, or turn back on the way to it; False if it did."""
@@ -367,14 +290,6 @@ class LockStep:
             for _ in pool.map(lambda each: self._step(each[0], each[1], models), moving):
                 pass
 
-    def _model(self, part: int, k: int, models: dict[tuple[int, int], Model]) -> Model:
-        if (part, k) not in models:
-            problem = self.problem
-            weight = problem.total[[0, part]]
-            knot = self.state.knots[k]
-            models[part, k] = knot.model(int(problem.parts[part]), weight)
-        return models[part, k]
-
     def _row_model(self, task: tuple[int, int]) -> RowModel:
         state, sample, working = self.state, self.sample, self.state.working
         assert sample is not None
@@ -391,8 +306,7 @@ class LockStep:
         if self._is_wide():
             model, known = self._row_model(task), state.working
         else:
-            low, high, share = self._knots_of(k)
-            model = self._model(part, low, models).blended(self._model(part, high, models), share)
+            model = self.knots.model(task, models)
             known = state.working[: len(model.curved)]
         columns = problem.columns(part, problem.alphas[k]).of(known)
         coef = state.coef[task].copy()

@@ -87,12 +87,7 @@ def measure(
     """Check the classes that were found and measure every part of the rows."""
     classes, moments = _classes(scan)
     plain = np.array([each.weight.sum() for each in moments])
-    held_out = sum(each.weight for each in moments)
-    if not np.all(held_out):
-        raise ValueError(
-            f"Fold {int(np.argmin(held_out))} of cv={n_folds} has no row with weight to test on. "
-            "Use fewer folds."
-        )
+    _check_held_out(moments, n_folds)
     factors = _factors(classes, plain, class_weight)
     parts = np.arange(-1, n_folds if n_folds > 1 else 0)
     weights, means, mean, variance = [], [], [], []
@@ -129,6 +124,15 @@ def measure(
         np.array(mean),
         np.array(variance),
     )
+
+
+def _check_held_out(moments: list[Moments], n_folds: int) -> None:
+    held_out = sum(each.weight for each in moments)
+    if not np.all(held_out):
+        raise ValueError(
+            f"Fold {int(np.argmin(held_out))} of cv={n_folds} has no row with weight to test on. "
+            "Use fewer folds."
+        )
 
 
 def _classes(scan: Scan) -> tuple[NDArray[Any], list[Moments]]:
