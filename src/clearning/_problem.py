@@ -272,7 +272,6 @@ def _count(classes: NDArray[Any]) -> str:
     return "two" if len(classes) == 2 else str(len(classes))
 
 
-def _check_class_weights(classes: NDArray[Any], per_class: Array) -> None:
 def check_class_weights(classes: NDArray[Any], per_class: Array) -> None:
     """Raise unless every class's factor is positive and finite."""
     for label, value in zip(classes.tolist(), per_class.tolist()):

@@ -9,8 +9,10 @@ __all__ = ["TRUSTED_TYPES", "to_onnx"]
 
 # What skops may make when it loads a model of this package: plain data behind plain methods.
 TRUSTED_TYPES = [
+    "clearning._class_path.ClassPath",
     "clearning._kernel_cv.KernelCLearningClassifierCV",
     "clearning._linear_cv.CLearningClassifierCV",
+    "clearning._multi_coherence.MultiCoherence",
     "clearning._temperature_path.HingeLimit",
     "clearning._temperature_path.TemperaturePath",
     "clearning.calibration._calibrators.CoherenceCalibrator",
@@ -18,6 +20,7 @@ TRUSTED_TYPES = [
     "clearning.calibration._calibrators.SollichCalibrator",
     "clearning.calibration._classifier.CalibratedClassifier",
     "clearning.calibration._classifier.CalibratedMarginClassifier",
+    "clearning.calibration._joint.JointCoherenceCalibrator",
     "clearning.calibration._weighted.WeightedMarginClassifier",
     "clearning.calibration._weighted._LinearFits",
     "clearning.kernel.KernelCLearningClassifier",

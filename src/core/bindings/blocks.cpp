@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "bindings/entries.hpp"
 #include "bindings/solve.hpp"
 #include "blocks/dense_panel.hpp"
 #include "blocks/pass.hpp"
@@ -23,11 +24,6 @@ template <class T>
 using AnyMatrix = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
 using Integers = Flat<std::int32_t>;
 
-Vector numbers(const nb::dict& given, const char* name, Index length) {
-  const auto array = flat(given, name, length);
-  return {array.data(), array.data() + array.size()};
-}
-
 // Integers in [low, high).
 Columns integers(const nb::dict& given, const char* name, Index low, Index high) {
   Integers array;
@@ -42,12 +38,12 @@ Columns integers(const nb::dict& given, const char* name, Index low, Index high)
 
 Plan plan_of(const nb::dict& given, Index p) {
   Plan plan{.loss = loss_of(nb::cast<nb::dict>(given["loss"]))};
-  const Vector factors = numbers(given, "class_factors", 2);
+  const Vector factors = vector_of(given, "class_factors", 2);
   plan.negative_factor = factors[0];
   plan.positive_factor = factors[1];
   plan.order = integers(given, "order", 0, p);
   if (plan.columns() != p) throw nb::value_error("order must hold every column once.");
-  plan.centre = numbers(given, "centre", -1);
+  plan.centre = vector_of(given, "centre", -1);
   if (!plan.centre.empty() && static_cast<Index>(plan.centre.size()) != p)
     throw nb::value_error("centre must be empty or hold one number a column.");
   plan.working = nb::cast<int>(given["working"]);
@@ -57,15 +53,15 @@ Plan plan_of(const nb::dict& given, Index p) {
     throw nb::value_error("working must be at most the number of columns, and folds at least 1.");
   plan.part = integers(given, "part", -1, plan.folds);
   const Index tasks = plan.tasks();
-  plan.coef = numbers(given, "coef", tasks * plan.working);
-  plan.intercept = numbers(given, "intercept", tasks);
-  plan.shrink = numbers(given, "shrink", tasks);
+  plan.coef = vector_of(given, "coef", tasks * plan.working);
+  plan.intercept = vector_of(given, "intercept", tasks);
+  plan.shrink = vector_of(given, "shrink", tasks);
   plan.line_task = integers(given, "line_task", 0, tasks);
-  plan.line_coef = numbers(given, "line_coef", static_cast<Index>(plan.lines()) * plan.working);
-  plan.line_intercept = numbers(given, "line_intercept", plan.lines());
-  plan.fractions = numbers(given, "fractions", -1);
+  plan.line_coef = vector_of(given, "line_coef", static_cast<Index>(plan.lines()) * plan.working);
+  plan.line_intercept = vector_of(given, "line_intercept", plan.lines());
+  plan.fractions = vector_of(given, "fractions", -1);
   plan.knot_task = integers(given, "knot_task", 0, tasks);
-  plan.knot_lift = numbers(given, "knot_lift", plan.knots());
+  plan.knot_lift = vector_of(given, "knot_lift", plan.knots());
   plan.free = integers(given, "free", 0, plan.working);
   plan.tested = integers(given, "tested", 0, tasks);
   return plan;
@@ -135,14 +131,14 @@ nb::dict sparse_block(Flat<double> data, Flat<I> indices, Flat<I> starts, Index 
 
 InnerProblem inner_problem(const nb::dict& given) {
   InnerProblem q;
-  q.b = numbers(given, "coef", -1);
+  q.b = vector_of(given, "coef", -1);
   q.count = static_cast<int>(q.b.size());
-  q.g = numbers(given, "gradient", q.count);
-  q.l1 = numbers(given, "l1", q.count);
-  q.ridge = numbers(given, "ridge", q.count);
-  q.lower = numbers(given, "lower", q.count);
-  q.upper = numbers(given, "upper", q.count);
-  q.allowed = numbers(given, "allowed", q.count);
+  q.g = vector_of(given, "gradient", q.count);
+  q.l1 = vector_of(given, "l1", q.count);
+  q.ridge = vector_of(given, "ridge", q.count);
+  q.lower = vector_of(given, "lower", q.count);
+  q.upper = vector_of(given, "upper", q.count);
+  q.allowed = vector_of(given, "allowed", q.count);
   return q;
 }
 

@@ -1,6 +1,6 @@
 // The compiled module: what Python may call, and no mathematics.
-#include "bindings/class_solve.hpp"
 #include "bindings/blocks.hpp"
+#include "bindings/class_solve.hpp"
 #include "bindings/interrupt.hpp"
 #include "bindings/scipy_blas.hpp"
 #include "bindings/solve.hpp"
