@@ -46,6 +46,11 @@ class BaseBlockwiseClassifier(BaseLinearClassifier):
     n_jobs: int | None
     checkpoint: Any
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
     def _begin(self, source: Source, n_folds: int) -> BlockFit:
         """Make the first pass, or find it in the checkpoint."""
         engine, n_threads = make_engine(source, self.n_jobs)

@@ -9,12 +9,14 @@ __all__ = ["TRUSTED_TYPES", "to_onnx"]
 
 # What skops may make when it loads a model of this package: plain data behind plain methods.
 TRUSTED_TYPES = [
+    "clearning._blockwise_cv.BlockwiseCLearningClassifierCV",
     "clearning._class_path.ClassPath",
     "clearning._kernel_cv.KernelCLearningClassifierCV",
     "clearning._linear_cv.CLearningClassifierCV",
     "clearning._multi_coherence.MultiCoherence",
     "clearning._temperature_path.HingeLimit",
     "clearning._temperature_path.TemperaturePath",
+    "clearning.blockwise.BlockwiseCLearningClassifier",
     "clearning.calibration._calibrators.CoherenceCalibrator",
     "clearning.calibration._calibrators.PlattCalibrator",
     "clearning.calibration._calibrators.SollichCalibrator",
