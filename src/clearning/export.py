@@ -14,6 +14,7 @@ TRUSTED_TYPES = [
     "clearning._kernel_cv.KernelCLearningClassifierCV",
     "clearning._linear_cv.CLearningClassifierCV",
     "clearning._multi_coherence.MultiCoherence",
+    "clearning._regularization_path.RegularizationPath",
     "clearning._temperature_path.HingeLimit",
     "clearning._temperature_path.TemperaturePath",
     "clearning.blockwise.BlockwiseCLearningClassifier",
