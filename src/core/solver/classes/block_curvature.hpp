@@ -79,7 +79,8 @@ class BlockCurvature {
   bool has(std::size_t cell) const { return index_[cell] >= 0; }
   double slope(std::size_t cell) const {
     const std::size_t k = cell % problem_.m;
-    return weighted_[k] ? weighted_[k]->dot(index_[cell]) : slopes_[k][index_[cell]];
+    const auto& weighted = weighted_[k];
+    return weighted ? weighted->dot(index_[cell]) : slopes_[k][index_[cell]];
   }
   double bend(std::size_t cell) const {
     return tuning::class_coupling * grams_[cell % problem_.m].diagonal(index_[cell]);
@@ -98,7 +99,7 @@ class BlockCurvature {
   void move(std::size_t cell, double by) {
     const int k = static_cast<int>(cell % problem_.m), i = index_[cell];
     moved_[k] += by * grams_[k].mean(i);
-    if (weighted_[k]) weighted_[k]->take_off(i, -by);
+    if (auto& weighted = weighted_[k]) weighted->take_off(i, -by);
     else loops().axpy(tuning::class_coupling * by, grams_[k].column(i), slopes_[k].data(), slopes_[k].size());
   }
 

@@ -134,6 +134,7 @@ class ClassSolver {
       found.resize(most);
     }
     std::vector<Index> blocks;
+    blocks.reserve(found.size());
     for (const auto& [pull, g] : found) blocks.push_back(g);
     std::sort(blocks.begin(), blocks.end());
     return blocks;
