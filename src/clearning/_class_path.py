@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from clearning._core_input import core_settings, read_path
 from clearning._designs import Array, Features
 from clearning._problem import Grid, Problem, Settings, Start
 from clearning.losses import CLoss, Coherence, Logistic, Loss, MultiCoherence
@@ -148,20 +149,14 @@ def _request(
         "label": target.codes.astype(np.float64),
         "weight": target.shares,
         "offset": _offsets(problem),
-        "l1_ratio": l1_ratio,
         "groups": None if penalty.groups is None else penalty.groups.astype(np.float64),
         "l1_factor": l1_unit * penalty.factor * scales,
         "l2_factor": l2_unit * penalty.factor * scales**2,
         "lower": _by_feature(penalty.lower, m, p),
         "upper": _by_feature(penalty.upper, m, p),
-        "fit_intercept": problem.fit_intercept,
-        "alphas": grid.alphas,
-        "n_alphas": grid.count,
-        "alpha_min_ratio": grid.ratio(problem.design),
-        "tol": settings.tol,
-        "max_iter": settings.max_iter,
         "coef_init": None if start is None else _start_of(start, problem),
         "intercept_init": None if start is None else np.ascontiguousarray(start.intercept),
+        **core_settings(problem, l1_ratio, grid, settings),
     }
 
 
@@ -206,24 +201,11 @@ def _start_of(start: Start, problem: Problem) -> Array:
 
 def _read(problem: Problem, raw: dict[str, Any], loss: Any, l1_ratio: float) -> RegularizationPath:
     """Return the path that the core's answer describes."""
-    m, n_alphas = problem.target.n_classes, len(raw["alphas"])
-    shape = (n_alphas, m * problem.design.n_columns)
-    starts = raw["starts"].astype(raw["columns"].dtype)
-    coefs = sparse.csr_array((raw["values"], raw["columns"], starts), shape)
-    return ClassPath(
-        alphas=raw["alphas"],
-        sparse_coefs=_in_original_units(coefs, problem),
-        intercepts=raw["intercepts"].reshape(n_alphas, m),
-        objectives=raw["objectives"],
-        dual_gaps=raw["dual_gaps"],
-        n_iters=raw["n_iters"],
-        converged=raw["converged"].astype(bool),
-        null_objective=raw["null_objective"],
-        loss=loss,
-        l1_ratio=l1_ratio,
-        classes=problem.target.classes,
-        feature_names=None if problem.names is None else tuple(problem.names),
-    )
+    m = problem.target.n_classes
+    fields = read_path(problem, raw, m * problem.design.n_columns, loss, l1_ratio)
+    fields["sparse_coefs"] = _in_original_units(fields["sparse_coefs"], problem)
+    fields["intercepts"] = fields["intercepts"].reshape(-1, m)
+    return ClassPath(**fields)
 
 
 def _in_original_units(coefs: Any, problem: Problem) -> Any:

@@ -1,10 +1,11 @@
-"""The compiled core's input: a loss and a problem in the form that it reads."""
+"""The compiled core's words: a loss and a problem as it reads them, a path as it answers."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from clearning._problem import Grid, Problem, Settings, Start
 from clearning.losses import Loss
@@ -43,6 +44,17 @@ def core_request(
         "l2_factor": penalty.factor * scales**2,
         "lower": np.full(len(scales), penalty.lower),
         "upper": np.full(len(scales), penalty.upper),
+        "coef_init": coef,
+        "intercept_init": intercept,
+        **core_settings(problem, l1_ratio, grid, settings),
+    }
+
+
+def core_settings(
+    problem: Problem, l1_ratio: float, grid: Grid, settings: Settings
+) -> dict[str, Any]:
+    """Describe the penalties and how they are solved, whatever the number of classes."""
+    return {
         "l1_ratio": l1_ratio,
         "fit_intercept": problem.fit_intercept,
         "alphas": grid.alphas,
@@ -50,6 +62,26 @@ def core_request(
         "alpha_min_ratio": grid.ratio(problem.design),
         "tol": settings.tol,
         "max_iter": settings.max_iter,
-        "coef_init": coef,
-        "intercept_init": intercept,
+    }
+
+
+def read_path(
+    problem: Problem, raw: dict[str, Any], width: int, loss: Any, l1_ratio: float
+) -> dict[str, Any]:
+    """Return the fields of the path that the core's answer describes, of rows so wide."""
+    starts = raw["starts"].astype(raw["columns"].dtype)
+    shape = (len(raw["alphas"]), width)
+    return {
+        "alphas": raw["alphas"],
+        "sparse_coefs": sparse.csr_array((raw["values"], raw["columns"], starts), shape),
+        "intercepts": raw["intercepts"],
+        "objectives": raw["objectives"],
+        "dual_gaps": raw["dual_gaps"],
+        "n_iters": raw["n_iters"],
+        "converged": raw["converged"].astype(bool),
+        "null_objective": raw["null_objective"],
+        "loss": loss,
+        "l1_ratio": l1_ratio,
+        "classes": problem.target.classes,
+        "feature_names": None if problem.names is None else tuple(problem.names),
     }

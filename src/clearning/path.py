@@ -10,11 +10,10 @@ import warnings
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array
 
-from clearning._core_input import core_request
+from clearning._core_input import core_request, read_path
 from clearning._designs import Features
 from clearning._door import check_flag, check_matrix
 from clearning._expansion import Expansion
@@ -51,9 +50,8 @@ def solve_path(
         from clearning._class_path import solve_class_path
 
         path = solve_class_path(problem, loss, l1_ratio, grid, settings, start)
-        warn_unconverged(path, settings.tol)
-        return path
-    path = solve_two_classes(problem, loss, l1_ratio, grid, settings, start)
+    else:
+        path = solve_two_classes(problem, loss, l1_ratio, grid, settings, start)
     warn_unconverged(path, settings.tol)
     return path
 
@@ -68,22 +66,7 @@ def solve_two_classes(
 ) -> RegularizationPath:
     """Solve a problem of two classes along its penalties, and warn of nothing."""
     raw = problem.design.solve(core_request(problem, loss, l1_ratio, grid, settings, start), loss)
-    shape = (len(raw["alphas"]), problem.design.n_columns)
-    starts = raw["starts"].astype(raw["columns"].dtype)
-    return RegularizationPath(
-        alphas=raw["alphas"],
-        sparse_coefs=sparse.csr_array((raw["values"], raw["columns"], starts), shape),
-        intercepts=raw["intercepts"],
-        objectives=raw["objectives"],
-        dual_gaps=raw["dual_gaps"],
-        n_iters=raw["n_iters"],
-        converged=raw["converged"].astype(bool),
-        null_objective=raw["null_objective"],
-        loss=loss,
-        l1_ratio=l1_ratio,
-        classes=problem.target.classes,
-        feature_names=None if problem.names is None else tuple(problem.names),
-    )
+    return RegularizationPath(**read_path(problem, raw, problem.design.n_columns, loss, l1_ratio))
 
 
 def warn_unconverged(path: RegularizationPath, tol: float) -> None:
