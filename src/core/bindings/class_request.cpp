@@ -1,7 +1,7 @@
 #include "bindings/class_request.hpp"
 
 #include "bindings/entries.hpp"
-#include "bindings/interrupt.hpp"
+#include "bindings/request.hpp"
 
 namespace clearning {
 
@@ -35,14 +35,8 @@ ClassRequest::ClassRequest(const nb::dict& given, Index n, Index p) {
   l1_ratio_ = finite(given, "l1_ratio");
   read_groups(given, p);
   read_penalty(given, p);
-  settings.tol = positive(given, "tol");
-  settings.max_iter = value<int>(given, "max_iter", "an integer below 2147483648");
-  settings.intercept = value<bool>(given, "fit_intercept", "True or False");
-  settings.check_interrupt = interrupt_check();
-  grid.alphas = penalties(given);
-  grid.count = value<int>(given, "n_alphas", "an integer");
-  grid.min_ratio = positive(given, "alpha_min_ratio");
-  if (grid.count < 1) refuse("n_alphas", "must be at least 1.");
+  settings = settings_of(given);
+  grid = grid_of(given);
   if (entry(given, "coef_init").is_none()) return;
   start_b_ = flat(given, "coef_init", p * m);
   start_a_ = flat(given, "intercept_init", m);

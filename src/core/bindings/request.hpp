@@ -30,5 +30,7 @@ class Request {
 };
 
 Loss loss_of(const nb::dict& given);
+Settings settings_of(const nb::dict& given);
+Grid grid_of(const nb::dict& given);
 
 }  // namespace clearning
