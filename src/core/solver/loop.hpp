@@ -164,7 +164,7 @@ class Solver {
     while (true) {
       problem_.settings.check_interrupt();
       out.gap = course.look(out);
-      if (out.gap > at_.goal && is_proved_by_step(course, best_dual, out)) break;
+      if (is_proved_by_step(course, best_dual, out)) break;
       const Verdict first = course.before_step(out);
       if (first == Verdict::again) continue;
       if (first == Verdict::stop) break;
@@ -179,11 +179,7 @@ class Solver {
           if (out.gap > at_.goal) out.gap = gap(course);
           best_dual = std::max(best_dual, objective(course) - out.gap);
           out.converged = out.gap <= at_.goal;
-          if (out.converged) {
-            if (foresees_ && out.gap > tuning::tight_enough * at_.goal)
-              out.gap = std::min(out.gap, gap_of_step(course, true));
-            break;
-          }
+          if (out.converged) break;
           check_level = 1.0;
           const Verdict then = course.not_enough(out, worst);
           if (then == Verdict::again) continue;
@@ -219,22 +215,23 @@ class Solver {
     return true;
   }
 
-  // The gap at the dual point that the last step foresaw; infinite where that cannot be told. Columns that violate its
-  // constraints come in, and then it is not told, unless `again` asks for the gap with them.
+  // The gap at the dual point that the last step foresaw; infinite where columns violate its constraints, which come
+  // in then.
   template <class Course>
-  double gap_of_step(const Course& course, bool again) {
+  double gap_of_step(const Course& course) {
     foresees_ = false;
     if (!curved_.make_feasible(at_)) return INFINITY;
-    while (!fixed_ && screening_.admit(at_, curved_.theta(), x_, set_) > 0)
-      if (!again) return INFINITY;
+    if (!fixed_ && screening_.admit(at_, curved_.theta(), x_, set_) > 0) return INFINITY;
     return certificate_.gap_at(at_, x_, set_.columns(), curved_.theta(),
                                [&](double scale, const Vector& dual) { return course.samples_share(scale, dual); });
   }
 
   template <class Course>
   bool is_proved_by_step(const Course& course, double& best_dual, Outcome& out) {
-    if (!foresees_ || gain_ > course.foreseeable()) return false;
-    const double gap = gap_of_step(course, false);
+    if (!foresees_ || gain_ > course.foreseeable() || out.gap <= tuning::tight_enough * at_.goal) return false;
+    const auto before = set_.size();
+    const double gap = gap_of_step(course);
+    if (set_.size() > before) out.gap = course.look(out);  // what was known of a smaller set
     best_dual = std::max(best_dual, objective(course) - gap);
     out.converged = gap <= at_.goal;
     if (out.converged) out.gap = gap;
