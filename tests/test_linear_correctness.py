@@ -351,3 +351,16 @@ def test_inputs_are_left_alone():
     CLearningClassifier(standardize=True).fit(X, y, sample_weight=weight, offset=offset)
     for array, original in zip((X, y, weight, offset), before):
         np.testing.assert_array_equal(array, original)
+
+
+def test_a_small_penalty_is_reached_by_way_of_larger_ones():
+    """Straight to it, the squared hinge takes over a thousand steps on this problem."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(196, 159))
+    y = rng.random(196) < 0.5
+    options = {"loss": "squared_hinge", "l1_ratio": 1.0, "tol": 1e-7}
+    alone = clearning_path(X, y, alphas=[4e-5], **options)
+    on_a_path = clearning_path(X, y, alphas=np.geomspace(0.3, 4e-5, 50), **options)
+    assert alone.converged.all()
+    assert alone.n_iters[0] < 500
+    assert alone.objectives[0] == pytest.approx(on_a_path.objectives[-1], rel=1e-3)

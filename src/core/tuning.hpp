@@ -241,6 +241,9 @@ inline constexpr double least_l1_ratio = 1e-3;
 inline constexpr double above_the_top = 1e-12;
 // Solutions are continued at most so many steps of the path ahead.
 inline constexpr double farthest_ahead = 3.0;
+// A penalty far from the last one has so many steps before those between are solved first (squared hinge, 196x159, one
+// small penalty: 1200 steps without them, 170 with).
+inline constexpr int steps_from_afar = 60;
 // Unpenalised columns may separate the classes: then the null model's objective is this share of the constant's.
 inline constexpr double separable_null = 1e-10;
 // The null model is the scale of every tolerance, so it is solved to its own.

@@ -8,18 +8,19 @@ template <class P>
 class SmoothCourse {
  public:
   // A start that was given is looked at before it is left. Our own is not: one step makes far more of it than its gap
-  // may ask for.
-  SmoothCourse(Solver<P>& solver, bool was_given) : solver_(solver), was_given_(was_given) {}
+  // may ask for. Steps are counted from `first` and end at `last`.
+  SmoothCourse(Solver<P>& solver, bool was_given, int first, int last)
+      : solver_(solver), was_given_(was_given), first_(first), last_(last) {}
 
   double loss() const { return solver_.iterate().loss; }
   double samples_share(double scale, const Vector& dual) const {
     return Certificate<P>::samples_share(solver_.stage(), solver_.iterate(), scale, dual);
   }
   double look(const Outcome& out) const {
-    if (out.iterations == 0 && !was_given_) return INFINITY;
+    if (out.iterations == first_ && !was_given_) return INFINITY;
     return solver_.gap(*this, solver_.stage().goal);
   }
-  Verdict before_step(const Outcome&) const { return Verdict::go_on; }
+  Verdict before_step(const Outcome& out) const { return out.iterations < last_ ? Verdict::go_on : Verdict::stop; }
   double tighten() const { return tighten_; }
   Verdict not_enough(const Outcome&, double worst) {
     if (tighten_ < tuning::tightest) return Verdict::stop;
@@ -32,6 +33,7 @@ class SmoothCourse {
  private:
   Solver<P>& solver_;
   bool was_given_;
+  int first_, last_;
   double tighten_ = 1.0;
 };
 
@@ -50,7 +52,7 @@ class SmoothSolver {
   // Fits the model without penalised coefficients; returns its objective, the scale of every tolerance.
   double fit_null() {
     solver_.settle_null();
-    SmoothCourse<P> course(solver_, false);
+    SmoothCourse<P> course(solver_, false, 0, solver_.problem().settings.max_iter);
     double null_objective = course.loss();
     if (!solver_.problem().free.empty()) {
       const double floor = tuning::separable_null * null_objective;
@@ -64,17 +66,34 @@ class SmoothSolver {
   }
 
   Outcome solve_at(double alpha, double previous_alpha) {
-    SmoothCourse<P> course(solver_, solver_.was_given());
+    const Outcome out = reach(alpha, previous_alpha, 0);
+    return prove(solver_, solver_.iterate().loss, out);
+  }
+
+ private:
+  // A penalty that is far from the last one, and does not give in soon, is reached by way of those between.
+  Outcome reach(double alpha, double previous_alpha, int steps) {
+    const int most = solver_.problem().settings.max_iter;
+    const bool near = Screening<P>::is_near(alpha, previous_alpha);
+    const int last = near ? most : std::min(most, steps + tuning::steps_from_afar);
+    const Outcome out = run_at(alpha, previous_alpha, steps, last);
+    if (out.converged || out.iterations < last || last == most) return out;
+    const double between = std::sqrt(alpha) * std::sqrt(previous_alpha);
+    return reach(alpha, between, reach(between, previous_alpha, out.iterations).iterations);
+  }
+
+  Outcome run_at(double alpha, double previous_alpha, int first, int last) {
+    SmoothCourse<P> course(solver_, solver_.was_given(), first, last);
     Outcome out;
+    out.iterations = first;
     solver_.set_alpha(alpha);
     solver_.choose_columns(previous_alpha);
     solver_.extrapolate(std::log(alpha));
     run_without_drift(solver_, course, out);
     solver_.remember(std::log(alpha));
-    return prove(solver_, course.loss(), out);
+    return out;
   }
 
- private:
   Solver<P> solver_;
 };
 
