@@ -45,6 +45,45 @@ def kernel(tmp_path_factory):
     return folder
 
 
+@pytest.fixture(scope="module")
+def three(tmp_path_factory):
+    """Three fates of unequal number, with gaps, categories, dates and text in the table."""
+    folder = tmp_path_factory.mktemp("three")
+    table = passengers()
+    fate = pl.when(pl.col("fare") > 60).then(pl.lit("lost")).otherwise(pl.col("survived"))
+    table.with_columns(fate=fate.fill_null("no")).drop("survived").write_csv(folder / "t.csv")
+    assert run("fit", folder / "t.csv", "--target", "fate", "-o", folder, "--no-kernel") == 0
+    return folder
+
+
+def test_three_classes_from_a_file_to_a_decision(three, tmp_path, capsys):
+    model = load_model(three / "model.skops")
+    assert model.classes.tolist() == ["lost", "no", "yes"]
+    assert model.classifier.coef_.shape[0] == 3
+    given = [f"probability of {label}" for label in model.classes]
+    told = pl.read_parquet(three / "predictions.parquet")
+    sums = told.select(pl.sum_horizontal(given)).to_series()
+    assert (sums - 1.0).abs().max() < 1e-12
+    likeliest = model.classes[told.select(given).to_numpy().argmax(axis=1)]
+    assert told["predicted"].to_list() == likeliest.tolist()
+    assert (told["predicted"] == told["actual"]).mean() > 0.6
+
+    new = tmp_path / "new.csv"
+    passengers(40, seed=3).drop("survived").write_csv(new)
+    assert run("predict", three / "model.skops", new, "-o", tmp_path / "o.csv") == 0
+    assert pl.read_csv(tmp_path / "o.csv").columns == ["row", "predicted", *given]
+    assert run("explain", three / "model.skops", new, "-o", tmp_path / "e.parquet") == 0
+    parts = pl.read_parquet(tmp_path / "e.parquet").group_by("row", "class")
+    parts = parts.agg(pl.col("contribution").sum(), pl.col("score").first())
+    assert len(parts) == 3 * 40
+    assert (parts["contribution"] - parts["score"]).abs().max() < 1e-9
+    capsys.readouterr()
+    page = tmp_path / "r.html"
+    assert run("report", three / "model.skops", three / "t.csv", "-o", page, "--json") == 0
+    assert json.loads(capsys.readouterr().out)["test"]["area"].keys() == {"lost", "no", "yes"}
+    assert page.read_text().count("<option") == 3
+
+
 def test_fit_writes_three_files_and_nothing_else(fitted):
     assert {path.name for path in fitted.iterdir()} >= OUTPUTS
     assert not list(fitted.glob("*.part"))

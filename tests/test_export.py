@@ -5,9 +5,9 @@ import warnings
 import zipfile
 
 import numpy as np
-import polars as pl
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import make_pipeline
@@ -126,35 +126,13 @@ def test_a_frozen_estimator_and_one_without_support_vectors():
     np.testing.assert_allclose(run(to_onnx(empty), X)[1], empty.predict_proba(X), atol=1e-12)
 
 
-class ManyClasses(CLearningClassifier):
-    """A fitted classifier of three classes, as the estimators' attributes will have them."""
-
-    def __init__(self, rho=1.0, u=1.0):
-        super().__init__(rho=rho, u=u)
-
-    def fitted(self):
-        rng = np.random.default_rng(3)
-        self.coef_, self.intercept_ = rng.normal(size=(3, 4)), rng.normal(size=3)
-        self.classes_, self.n_features_in_ = np.array(["a", "b", "c"]), 4
-        self.loss_ = losses_module.CLoss(rho=self.rho, u=self.u)
-        return self
-
-
-@pytest.mark.parametrize(("rho", "u"), [(1.0, 1.0), (0.3, 0.5), (1.0, 1e-9), (0.01, 1.0)])
-def test_many_classes_by_their_shape(rho, u):
+@pytest.mark.parametrize(("rho", "u"), [(1.0, 1.0), (0.3, 0.5), (1.0, 0.0), (0.05, 1.0)])
+def test_many_classes_have_the_closed_form_s_probabilities(rho, u):
     from mpmath import exp, mp, mpf
-    from skl2onnx import update_registered_converter
 
-    from clearning._onnx import converters
-
-    update_registered_converter(
-        ManyClasses,
-        "ManyClasses",
-        converters._shapes,
-        converters._write,
-        options=converters._OPTIONS,
-    )
-    model, rows = ManyClasses(rho, u).fitted(), np.random.default_rng(4).normal(size=(40, 4))
+    iris, labels = load_iris(return_X_y=True)
+    model = CLearningClassifier(alpha=0.01, rho=rho, u=u).fit(iris, labels)
+    rows = iris + np.random.default_rng(4).normal(size=iris.shape)
     label, probabilities = run(to_onnx(model), rows)
     scores = rows @ model.coef_.T + model.intercept_
     assert (label == model.classes_[scores.argmax(axis=1)]).all()
@@ -166,22 +144,26 @@ def test_many_classes_by_their_shape(rho, u):
             np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
-def test_three_classes_where_they_can_be_fitted(tmp_path):
+THREE = {
+    "linear": CLearningClassifierCV(alphas=5, standardize=True),
+    "grouped": CLearningClassifierCV(alphas=5, groups="classes"),
+    "one versus rest": CalibratedMarginClassifier(LinearSVC()),
+    "jointly calibrated": CalibratedMarginClassifier(LinearSVC(), method="joint"),
+}
+
+
+@pytest.mark.parametrize("name", THREE)
+def test_three_classes_answer_the_same_elsewhere(name):
     iris, labels = load_iris(return_X_y=True)
-    model = CLearningClassifierCV(alphas=5, standardize=True)
-    try:
-        model.fit(iris, labels)
-    except ValueError as refused:
-        pytest.skip(str(refused))
+    model = clone(THREE[name]).fit(iris, labels)
     rows = many_rows(iris)
     found, probabilities = run(to_onnx(model), rows)
     assert np.abs(probabilities - model.predict_proba(rows)).max() <= 1e-12
     assert (found == model.predict(rows)).all()
+    single = run(to_onnx(model, double=False), rows.astype(np.float32))[1]
+    assert np.abs(single - model.predict_proba(rows.astype(np.float32))).max() <= 1e-5
     again = skops_io.loads(skops_io.dumps(model), trusted=TRUSTED_TYPES)
     np.testing.assert_array_equal(again.predict_proba(iris), model.predict_proba(iris))
-    frame = pl.DataFrame(iris, schema=list("abcd")).with_columns(y=pl.Series(labels))
-    frame.write_csv(tmp_path / "t.csv")
-    assert main(["fit", str(tmp_path / "t.csv"), "--target", "y", "-o", str(tmp_path)]) == 0
 
 
 def test_what_cannot_be_exported_is_told():

@@ -2,27 +2,20 @@
 
 import json
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
-from scipy import sparse
-from scipy.special import softmax
 from sklearn.metrics import confusion_matrix, log_loss
-from sklearn.pipeline import Pipeline
 from tables_help import passengers, two_classes
 
-from clearning import CLearningClassifierCV
 from clearning.report import render_report, summary_facts
 from clearning.report.findings import certificate, kept_features, percent
 from clearning.report.measures import Measures
 from clearning.report.words import named, plain
-from clearning.tables import FitOptions, TableModel, fit_table
+from clearning.tables import FitOptions, fit_table
 from clearning.tables.explain import explain
-from clearning.tables.fit import Data, _tested
-from clearning.tables.pipeline import column_mean
 from clearning.tables.predictions import explanations, held_out_predictions
 from clearning.tables.schema import Source
 
@@ -129,38 +122,12 @@ def test_the_page_is_self_contained_and_says_what_was_asked(model):
     assert yes["false"][0] == 100 - yes["events"]
 
 
-class ThreeClasses(CLearningClassifierCV):
-    """What a fitted classifier of three classes will look like."""
-
-    def decision_function(self, X, offset=None):
-        return np.asarray(X @ self.coef_.T) + self.intercept_
-
-    def predict_proba(self, X, offset=None):
-        return softmax(self.decision_function(X), axis=1)
-
-    def predict(self, X, offset=None):
-        return self.classes_[self.decision_function(X).argmax(axis=1)]
-
-
 @pytest.fixture(scope="module")
 def three():
-    frame = pl.DataFrame(two_classes(200))
-    base = fit_table(frame, FitOptions("y", kernel=False), "t.csv")
-    classifier = ThreeClasses()
-    classifier.__dict__.update(base.classifier.__dict__)
-    classifier.classes_ = np.array(["a", "b", "c"])
-    classifier.coef_ = np.array([[1.0, 0.0], [-1.0, 0.5], [0.0, -0.5]])
-    classifier.intercept_ = np.array([0.1, 0.0, -0.1])
-    path = base.classifier.path_
-    many = sparse.csr_array(np.hstack([path.coefs, -path.coefs, 0 * path.coefs]))
-    classifier.path_ = replace(path, sparse_coefs=many)
-    pipeline = Pipeline([("columns", base.pipeline[0]), ("classifier", classifier)])
-    labels = np.array(["a", "b", "c"])[np.arange(200) % 3]
-    prepared = base.prepared(frame)
-    data = Data(Source(frame, Path("t.csv")), prepared, labels, None, np.arange(200))
-    record = {**base.record, "test": _tested(pipeline, data, np.arange(90))}
-    centre = column_mean(pipeline[0].transform(prepared))
-    return TableModel(pipeline, base.columns, "y", centre, record), frame
+    frame = pl.DataFrame(two_classes(240)).with_columns(y=pl.Series(list("abc") * 80))
+    shift = pl.col("y").replace_strict({"a": -2.0, "b": 0.0, "c": 2.0})
+    frame = frame.with_columns(x=pl.col("x") + shift)
+    return fit_table(frame, FitOptions("y", kernel=False), "t.csv"), frame
 
 
 def test_many_classes_are_reported_class_by_class(three):
@@ -181,15 +148,11 @@ def test_many_classes_are_drawn_and_framed(three):
 
     model, _ = three
     path = model.classifier.path_
-    many = replace(path)
-    many.__dict__["coefs"] = path.sparse_coefs.toarray().reshape(len(path.alphas), 3, 2)
-    many.__dict__["classes"] = np.array(["a", "b", "c"])
-    many.__dict__["intercepts"] = np.zeros((len(path.alphas), 3))
-    display = PathDisplay.from_path(many)
+    display = PathDisplay.from_path(path)
     assert len(display.lines_) == 2
     assert (display.lines_[0].get_ydata() >= 0).all()
-    table = many.to_frame()
-    assert {"intercept a", "intercept c", "coef a 0", "coef b 0"} <= set(table.columns)
+    table = path.to_frame()
+    assert {"intercept a", "intercept c", "coef a 0", "coef c 0"} <= set(table.columns)
 
 
 def test_many_classes_are_explained_class_by_class(three):

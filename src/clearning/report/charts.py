@@ -73,7 +73,7 @@ class Chart:
     x: Axis
     y: Axis
     title: str
-    right: float = 12.0
+    right: float = 20.0
     top: float = 14.0
     height: float = HEIGHT
     marks: list[str] = field(default_factory=list)

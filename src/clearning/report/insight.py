@@ -68,8 +68,8 @@ def _feature_table(model: TableModel, features: list[Feature]) -> str:
         entered = f"{feature.order:,}." if feature.order else "–"
         alpha = f"<span class=soft>at {feature.entered:.3g}</span>" if feature.entered else ""
         rows += (
-            f'<tr><th scope="row">{colour}{named(feature.label)}</th>{cells}'
-            f'<td class="entered">{entered} {alpha}</td></tr>'
+            f'<tr><th scope="row">{colour}{named(feature.label)}</th>'
+            f'<td class="entered">{entered} {alpha}</td>{cells}</tr>'
         )
     more = len(features) - _MOST_FEATURES
     rest = (
@@ -78,8 +78,9 @@ def _feature_table(model: TableModel, features: list[Feature]) -> str:
         else ""
     )
     return (
-        '<div class="scroll"><table class="features"><thead><tr><th scope="col">feature</th>'
-        f'{head}<th scope="col">entered</th></tr></thead><tbody>{rows}</tbody></table></div>{rest}'
+        f'<div class="scroll"><table class="features{" several" if several else ""}"><thead><tr>'
+        f'<th scope="col">feature</th><th scope="col">entered</th>{head}</tr></thead>'
+        f"<tbody>{rows}</tbody></table></div>{rest}"
     )
 
 

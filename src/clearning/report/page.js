@@ -54,7 +54,7 @@
   }
 
   function draw(step) {
-    const [left, right, top, foot] = [46, 368, 12, 112];
+    const [left, right, top, foot] = [46, 358, 12, 112];
     const prices = facts.thresholds.map((_, k) => price(outcome(k)));
     const most = Math.max(...prices, 1e-9);
     const x = (k) => left + ((right - left) * k) / last;
@@ -68,7 +68,7 @@
     marks.push(
       mark("text", { class: "tick", x: left - 5, y: top + 8, "text-anchor": "end" },
         whole.format(most)),
-      mark("text", { class: "tick", x: left - 5, y: foot, "text-anchor": "end" }, "0"),
+      mark("text", { class: "tick", x: left - 5, y: foot + 4, "text-anchor": "end" }, "0"),
       mark("text", { class: "axis", x: (left + right) / 2, y: foot + 30, "text-anchor": "middle" },
         "alarm from this probability on; cost of 1,000 rows"),
       mark("path", { class: "line0", d: `M${line}` }),
