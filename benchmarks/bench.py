@@ -33,7 +33,7 @@ from calibration import study as calibration_study
 from kernel_quality import study as kernel_quality_study
 from peers import OURS, PEERS, Unavailable
 from report import Section, Table, Target, targets_table
-from workloads import LINEAR, SIMULATED, SPARSE
+from workloads import LINEAR, SIMULATED, SPARSE, drawn
 
 RESULTS = Path(__file__).with_name("RESULTS.md")
 BOTH = [1.0, 0.5]
@@ -42,13 +42,21 @@ COMPILED = [peer for peer in PEERS if peer != "scikit-learn"]
 SHORT = ["glmnet-r", "adelie", OURS]
 
 
-def full_sections(**reuse: bool) -> dict[str, Callable[[], Section]]:
+def full_sections(seed: int, **reuse: bool) -> dict[str, Callable[[], Section]]:
     return {
         "linear": lambda: linear.section(
             "Linear paths of 100 penalties, logistic loss, one thread",
             names=LINEAR,
             l1_ratios=BOTH,
             peers=ALL_PEERS,
+            **reuse,
+        ),
+        "drawn": lambda: linear.section(
+            f"Shapes that nobody has tuned for, drawn from seed {seed}, one thread",
+            names=drawn(seed),
+            l1_ratios=BOTH,
+            peers=COMPILED,
+            most=0.7,
             **reuse,
         ),
         "two-threads": lambda: linear.section(
@@ -200,10 +208,10 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--quick", action="store_true", help="a sample, printed only")
     parser.add_argument("--only", help="sections, comma-separated")
     parser.add_argument("--reuse-peers", action="store_true", help="peers' seconds from the cache")
+    parser.add_argument("--seed", type=int, default=time.time_ns() % 100_000, help="of the shapes")
     arguments = parser.parse_args(argv)
-    sections = (
-        quick_sections() if arguments.quick else full_sections(reuse_peers=arguments.reuse_peers)
-    )
+    seed, reuse = arguments.seed, arguments.reuse_peers
+    sections = quick_sections() if arguments.quick else full_sections(seed, reuse_peers=reuse)
     names = arguments.only.split(",") if arguments.only else list(sections)
     unknown = sorted(set(names) - set(sections))
     if unknown:

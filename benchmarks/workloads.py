@@ -45,6 +45,19 @@ class Workload:
         return largest * np.logspace(0.0, np.log10(ratio), n_alphas)
 
 
+def drawn(seed: int) -> list[str]:
+    """Five shapes that nobody has tuned for, three dense and two sparse."""
+    rng = np.random.default_rng(seed)
+
+    def shape(entries: float) -> str:
+        n = 10.0 ** rng.uniform(1.7, 4.3)
+        return f"{round(n)}x{round(min(max(entries / n, 20.0), 50_000.0))}"
+
+    dense = [shape(10.0 ** rng.uniform(5.5, 6.7)) for _ in range(3)]
+    sparse = ["sparse" + shape(10.0 ** rng.uniform(7.0, 8.5)) for _ in range(2)]
+    return dense + sparse
+
+
 class Missing(Exception):
     """The data of a workload are not on this machine."""
 

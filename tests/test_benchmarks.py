@@ -17,6 +17,7 @@ if not FOLDER.exists():
 sys.path.insert(0, str(FOLDER))
 
 import guard  # noqa: E402
+import matched  # noqa: E402
 import objective  # noqa: E402
 import runner  # noqa: E402
 import workloads  # noqa: E402
@@ -132,3 +133,34 @@ def test_guard_sees_a_slower_core(capsys):
     assert guard.compare({"wide": 100}, {"wide": 101})
     assert not guard.compare({"wide": 100, "tall": 100}, {"wide": 103, "tall": 90})
     assert "SLOWER" in capsys.readouterr().out
+
+
+def test_our_seconds_are_those_to_a_proof_and_others_those_to_an_error():
+    assert matched.accurate({"suboptimality": 9e-7, "proved": None})
+    assert matched.accurate({"suboptimality": 1e-9, "proved": 9e-7})
+    assert not matched.accurate({"suboptimality": 1e-9, "proved": 2e-6})
+    assert not matched.accurate({"failure": "over 5 s"})
+
+
+def test_looseness_is_told_only_where_the_error_is_known(tmp_path, monkeypatch):
+    monkeypatch.setattr(runner, "CACHE", tmp_path)
+    reference = matched.Reference(matched.Problem("60x20", 1.0))
+    exact = {"complete": True, "gaps": None, "objectives": [1.0, 1.0, 1.0]}
+    reference.absorb({**exact, "bounds": [1.0 - 1e-12, 1.0 - 1e-12, 1.0]})
+    found = {"complete": True, "objectives": [1.0 + 1e-9, 1.0 + 1e-12, 1.0]}
+    assert reference.looseness({**found, "gaps": [4e-9, 1e-9, 1e-9]}) == pytest.approx(
+        [4.0], rel=1e-5
+    )
+    assert reference.looseness({**found, "gaps": None}) == []
+
+
+def test_shapes_are_drawn_anew_with_every_seed():
+    for seed in range(50):
+        names = workloads.drawn(seed)
+        assert names == workloads.drawn(seed)
+        assert sum(name.startswith("sparse") for name in names) == 2
+        for name in names:
+            n, p = map(int, name.removeprefix("sparse").split("x"))
+            assert n >= 50
+            assert 20 <= p <= 50_000
+    assert workloads.drawn(1) != workloads.drawn(2)

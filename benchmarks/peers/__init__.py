@@ -1,0 +1,38 @@
+"""Adapters, one class a solver: who is measured beside us."""
+
+from __future__ import annotations
+
+from peers.base import CLOCK, OutOfTime, Peer, Solution, Unavailable, clock
+from peers.fits import Liblinear, ScikitLearn, SnapML
+from peers.glmnet import GlmnetR, PythonGlmnet
+from peers.ours import Clearning
+from peers.paths import Adelie, Celer, Glum, Pybiglasso, Pycasso, Skglm
+
+__all__ = [
+    "CLOCK",
+    "OURS",
+    "PEERS",
+    "GlmnetR",
+    "OutOfTime",
+    "Peer",
+    "Solution",
+    "Unavailable",
+    "clock",
+]
+
+OURS = Clearning.name
+_ALL = (
+    GlmnetR,
+    Adelie,
+    PythonGlmnet,
+    Skglm,
+    Celer,
+    Pybiglasso,
+    Pycasso,
+    Glum,
+    Liblinear,
+    SnapML,
+    ScikitLearn,
+    Clearning,
+)
+PEERS = {peer.name: peer for peer in _ALL}
