@@ -93,7 +93,12 @@ def test_automatic_grid_begins_where_all_coefficients_vanish(data):
 def test_refit_is_the_single_fit_at_the_chosen_hyperparameters(data):
     X, y = data
     model = CLearningClassifierCV(
-        alphas=ALPHAS, l1_ratios=(0.2, 1.0), rhos=(0.5, 2.0), us=(0.5, 1.0), tol=1e-12
+        search="paper",
+        alphas=ALPHAS,
+        l1_ratios=(0.2, 1.0),
+        rhos=(0.5, 2.0),
+        us=(0.5, 1.0),
+        tol=1e-12,
     ).fit(X, y)
     single = CLearningClassifier(
         alpha=model.alpha_, l1_ratio=model.l1_ratio_, rho=model.rho_, u=model.u_, tol=1e-12
