@@ -348,21 +348,6 @@ def test_a_folds_part_is_let_go_after_a_rounds_last_job(data, monkeypatch):
         assert (alive() is not None) == kept
 
 
-def test_progress_counts_combinations_times_folds(data, monkeypatch):
-    seen = []
-
-    def spy(work, total, label):
-        for item in work:
-            seen.append((total, label))
-            yield item
-
-    monkeypatch.setattr("clearning._search_rounds.progress", spy)
-    CLearningClassifierCV(alphas=3, l1_ratios=(0.5, 1.0), rhos=(0.5, 1.0), us=(1.0,), cv=3).fit(
-        *data
-    )
-    assert seen == [(12, "cross-validation")] * 12
-
-
 # --- Long work ------------------------------------------------------------------------------
 
 LONG_WORK = textwrap.dedent(

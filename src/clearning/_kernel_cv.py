@@ -113,6 +113,9 @@ class KernelCLearningClassifierCV(SearchMixin, BaseKernelClassifier):
         Seed of the choice of landmarks.
     n_jobs : int, default=None
         Number of threads over folds and combinations; -1 for all processors.
+    verbose : bool or "auto", default="auto"
+        Whether to show how far the search is and what is left; "auto" does on a terminal and in a
+        notebook, True in a log too. A search that will take minutes says so once, unless False.
 
     Attributes
     ----------
@@ -162,6 +165,9 @@ class KernelCLearningClassifierCV(SearchMixin, BaseKernelClassifier):
     """
 
     _auto: ClassVar[Auto] = KERNEL
+    _cheaper: ClassVar[str] = (
+        "Landmarks (n_landmarks=500) take a fraction of it; threads (n_jobs=-1) help, too."
+    )
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **COMMON_CONSTRAINTS,
         **{name: allowed for name, allowed in KERNEL_CONSTRAINTS.items() if name != "gamma"},
@@ -197,6 +203,7 @@ class KernelCLearningClassifierCV(SearchMixin, BaseKernelClassifier):
         max_iter: int = 10_000,
         random_state: Any = 0,
         n_jobs: int | None = None,
+        verbose: bool | str = "auto",
     ) -> None:
         self.kernel = kernel
         self.gammas = gammas
@@ -223,6 +230,7 @@ class KernelCLearningClassifierCV(SearchMixin, BaseKernelClassifier):
         self.max_iter = max_iter
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(

@@ -96,6 +96,10 @@ class KernelProblems:
         self._tried += new
         return [{**best, "gamma": each} for each in new]
 
+    def n_beside(self) -> int:
+        """How many widths will be tried beside the first, as a rule."""
+        return len(_AROUND) + 1 + len(_FINER) if self.auto else 0
+
     def settled(self, of: Of) -> Of:
         """The same width on the expansion asked for."""
         return of if of["n_landmarks"] == self._size else {**of, "n_landmarks": self._size}

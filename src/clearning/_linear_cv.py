@@ -97,6 +97,9 @@ class CLearningClassifierCV(SearchMixin, BaseLinearClassifier):
         Most iterations of the solver at each penalty.
     n_jobs : int, default=None
         Number of threads over folds and combinations; -1 for all processors.
+    verbose : bool or "auto", default="auto"
+        Whether to show how far the search is and what is left; "auto" does on a terminal and in a
+        notebook, True in a log too. A search that will take minutes says so once, unless False.
 
     Attributes
     ----------
@@ -147,6 +150,9 @@ class CLearningClassifierCV(SearchMixin, BaseLinearClassifier):
     """
 
     _auto: ClassVar[Auto] = LINEAR
+    _cheaper: ClassVar[str] = (
+        "Threads (n_jobs=-1), fewer folds (cv=3) or a given l1_ratios take less."
+    )
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **LINEAR_CONSTRAINTS,
         **SEARCH_CONSTRAINTS,
@@ -176,6 +182,7 @@ class CLearningClassifierCV(SearchMixin, BaseLinearClassifier):
         tol: float = 1e-6,
         max_iter: int = 10_000,
         n_jobs: int | None = None,
+        verbose: bool | str = "auto",
     ) -> None:
         self.loss = loss
         self.search = search
@@ -198,6 +205,7 @@ class CLearningClassifierCV(SearchMixin, BaseLinearClassifier):
         self.tol = tol
         self.max_iter = max_iter
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(

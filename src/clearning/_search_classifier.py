@@ -22,6 +22,7 @@ from clearning._search_folds import Fold
 from clearning._search_rounds import Work
 from clearning._search_scoring import make_metric
 from clearning._search_space import AUTO, PAPER, Auto, make_space
+from clearning._search_watch import Watch
 from clearning._sklearn import Interval, StrOptions, routing_enabled
 from clearning.losses import Loss
 
@@ -44,6 +45,7 @@ SEARCH_CONSTRAINTS: dict[str, list[Any]] = {
     "scoring": [StrOptions(set(get_scorer_names())), callable, None],
     "calibrate": ["boolean", StrOptions({AUTO})],
     "n_jobs": [Integral, None],
+    "verbose": ["boolean", StrOptions({AUTO})],
 }
 
 
@@ -55,6 +57,9 @@ class SearchMixin(MarginClassifierMixin):
     delta: float
     # What those had that were pickled before there was a choice.
     search: str = "paper"
+    verbose: bool | str = AUTO
+    # What to do instead of waiting for long.
+    _cheaper: ClassVar[str]
     alphas: int | str | ArrayLike
     alpha_min_ratio: float | str
     l1_ratios: str | ArrayLike
@@ -107,6 +112,7 @@ class SearchMixin(MarginClassifierMixin):
                 metric=make_metric(self.scoring, X, target, score_params, has_link=linked),
                 calibration=calibration,
                 n_jobs=self.n_jobs,
+                watch=Watch(self.verbose, self._cheaper),
             ),
             fold_weight=np.array([weight[test].sum() for _, test in folds]),
             selection=self.selection,

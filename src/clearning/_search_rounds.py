@@ -16,11 +16,11 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from clearning._designs import Array, Indices
 from clearning._problem import Grid, Problem, Settings
-from clearning._progress import progress
 from clearning._search_calibration import Calibration
 from clearning._search_folds import Crew, Fold, FoldPart
 from clearning._search_scoring import Metric
 from clearning._search_trial import Trial
+from clearning._search_watch import Watch
 from clearning.path import RegularizationPath, solve_path
 
 Asked = tuple[Trial, Array]
@@ -43,6 +43,8 @@ class Work:
         How probabilities are made of scores, where the loss's own link does not.
     n_jobs : int or None
         Number of threads.
+    watch : Watch
+        Told of what is done.
     """
 
     folds: Sequence[Fold]
@@ -50,30 +52,34 @@ class Work:
     metric: Metric
     calibration: Calibration | None
     n_jobs: int | None
+    watch: Watch
 
     @property
     def tests(self) -> list[Indices]:
         """Each fold's test samples."""
         return [test for _, test in self.folds]
 
-    def walk(self, problem: Problem, trials: Sequence[Trial], label: str) -> None:
-        """Walk trials on one problem down to where each of their schedules ends."""
+    def walk(self, problem: Problem, trials: Sequence[Trial], cost: float) -> None:
+        """Walk trials on one problem, each of that cost, down to where its schedule ends."""
         parts = [FoldPart(problem, fold) for fold in self.folds]
         while asked := [
             (trial, stretch)
             for trial in trials
             if (stretch := trial.schedule.next(trial)) is not None
         ]:
-            self._round(parts, asked, label)
+            self._round(parts, asked, cost)
+        self.watch.passed(
+            sum(cost * (1.0 - each.schedule.part(len(each.alphas))) for each in trials)
+        )
 
-    def add(self, problem: Problem, trial: Trial, alphas: Array, label: str) -> None:
+    def add(self, problem: Problem, trial: Trial, alphas: Array) -> None:
         """Give one trial more penalties, of which some may lie between others."""
         if len(alphas):
             parts = [FoldPart(problem, fold) for fold in self.folds]
-            self._round(parts, [(trial, alphas)], label)
+            self._round(parts, [(trial, alphas)], 0.0)
 
-    def _round(self, parts: list[FoldPart], asked: list[Asked], label: str) -> None:
-        answers = self._answers(parts, asked, label)
+    def _round(self, parts: list[FoldPart], asked: list[Asked], cost: float) -> None:
+        answers = self._answers(parts, asked, cost)
         for k, (trial, stretch) in enumerate(asked):
             mine = answers[k :: len(asked)]
             held_out = [scores for _, scores in mine]
@@ -93,7 +99,7 @@ class Work:
             axis=1,
         )
 
-    def _answers(self, parts: list[FoldPart], asked: list[Asked], label: str) -> list[Answer]:
+    def _answers(self, parts: list[FoldPart], asked: list[Asked], cost: float) -> list[Answer]:
         """Return what each job found, fold by fold.
 
         The jobs are threads: the solver releases the interpreter's lock, and no design is copied to
@@ -115,8 +121,15 @@ class Work:
             part.expect(len(asked))
         jobs = [delayed(job)(number, *each) for number in range(len(parts)) for each in asked]
         parallel = Parallel(n_jobs=self.n_jobs, require="sharedmem", return_as="generator")
+        answers: list[Answer] = []
         try:
-            return list(progress(parallel(jobs), len(jobs), label))
+            for answer in parallel(jobs):
+                answers.append(answer)
+                trial, stretch = asked[(len(answers) - 1) % len(asked)]
+                done = len(trial.alphas)
+                share = trial.schedule.part(done + len(stretch)) - trial.schedule.part(done)
+                self.watch.passed(cost * share / len(parts))
         except BaseException as error:
             crew.call_off(at_once=isinstance(error, KeyboardInterrupt))
             raise
+        return answers

@@ -23,6 +23,8 @@ _FINER = 2
 _FIRST_STRETCH = 4
 # A score that has not risen for so many penalties will not, however flat it is.
 _PATIENCE = 5
+# Penalties that a descent usually takes.
+_USUAL = 11
 # Where a ridge alone has no largest penalty, the path begins at so many times that of the l1 part.
 _RIDGE_TOP = 30.0
 _LEAST_L1_RATIO = 1e-3
@@ -34,6 +36,9 @@ class Schedule(Protocol):
     def next(self, trial: Trial) -> Array | None:
         """Return the next penalties, from large to small, or None where there are no more."""
 
+    def part(self, n_alphas: int) -> float:
+        """Return how much of the whole path's time so many penalties take."""
+
 
 @dataclass(frozen=True)
 class Given:
@@ -43,6 +48,9 @@ class Given:
 
     def next(self, trial: Trial) -> Array | None:
         return None if len(trial.alphas) else self.alphas
+
+    def part(self, n_alphas: int) -> float:
+        return min(n_alphas / len(self.alphas), 1.0)
 
 
 @dataclass(frozen=True)
@@ -75,6 +83,10 @@ class Descent:
         last = float(trial.alphas[-1])
         alpha = last * (FINE if last <= self.near / STEP else STEP)
         return None if trial.has_turned() or alpha < floor else np.array([alpha])
+
+    def part(self, n_alphas: int) -> float:
+        # Every penalty takes longer than the one before.
+        return min((n_alphas / _USUAL) ** 2, 1.0)
 
 
 class Trial:
