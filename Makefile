@@ -11,7 +11,7 @@ PEERS  := $(BENCH)/.installed
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test browser lint tidy sanitize sanitize-threads build clean bench bench-quick bench-blocks guard fuzz
+.PHONY: demo test browser lint tidy sanitize sanitize-threads build clean bench bench-quick bench-blocks bench-defaults bench-search guard fuzz
 
 demo: $(STAMP)
 	$(BIN)/clearning demo
@@ -79,6 +79,13 @@ bench-blocks: $(STAMP)
 	$(BIN)/python -m pip install --quiet --no-deps --upgrade --target build/peers-blocks \
 		dask-ml dask-glm multipledispatch sparse numba llvmlite
 	PYTHONPATH=build/peers-blocks $(BIN)/python benchmarks/blocks.py --out benchmarks/results-blocks.md
+
+# The searches' defaults, on the sets they were chosen by; the default kernel search against a grid of SVMs.
+bench-defaults: $(STAMP)
+	$(BIN)/python benchmarks/defaults/choose.py
+
+bench-search: $(STAMP)
+	$(BIN)/python benchmarks/search_time.py --sizes 1000,2000,5000
 
 # Instruction counts of three small workloads against those in benchmarks/guard.json.
 guard: $(STAMP)

@@ -62,6 +62,7 @@ def cv_ours(name: str, l1_ratio: float, tol: float, cores: int, repeats: int) ->
             l1_ratios=(l1_ratio,),
             cv=splits,
             tol=tol,
+            calibrate=False,
             n_jobs=cores,
         )
         start = time.perf_counter()

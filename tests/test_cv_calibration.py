@@ -20,13 +20,20 @@ from clearning import (
     KernelCLearningClassifier,
     KernelCLearningClassifierCV,
 )
+from clearning._search_links import fit_links
+from clearning.calibration import JointCoherenceCalibrator
 
 FOLDS = StratifiedKFold(3)
 ALPHAS = [3e-2, 1e-3]
 PAIRS = [
-    (CLearningClassifierCV(alphas=ALPHAS, cv=FOLDS, tol=1e-12), CLearningClassifier(tol=1e-12)),
     (
-        KernelCLearningClassifierCV(gammas=(1.0, 20.0), alphas=ALPHAS, cv=FOLDS, tol=1e-10),
+        CLearningClassifierCV(search="paper", alphas=ALPHAS, cv=FOLDS, tol=1e-12),
+        CLearningClassifier(tol=1e-12),
+    ),
+    (
+        KernelCLearningClassifierCV(
+            search="paper", gammas=(1.0, 20.0), alphas=ALPHAS, cv=FOLDS, tol=1e-10
+        ),
         KernelCLearningClassifier(tol=1e-10),
     ),
 ]
@@ -156,7 +163,9 @@ def test_it_mends_scores_that_the_penalty_has_made_too_large_or_too_small(search
 def test_weights_reach_the_calibrators(moons):
     X, y = moons
     weight = np.linspace(0.0, 2.0, len(y))
-    search = CLearningClassifierCV(alphas=[1e-2], cv=FOLDS, calibrate=True, tol=1e-12)
+    search = CLearningClassifierCV(
+        search="paper", alphas=[1e-2], cv=FOLDS, calibrate=True, tol=1e-12
+    )
     model = search.fit(X, y, sample_weight=weight)
     scores = np.empty(len(y))
     for train, test in FOLDS.split(X, y):
@@ -171,6 +180,7 @@ def test_weights_reach_the_calibrators(moons):
 def test_penalties_at_which_scores_say_nothing_are_quiet(moons):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", "The best alpha")
         model = CLearningClassifierCV(alphas=[10.0, 1e-2], calibrate=True, fit_intercept=False)
         model.fit(*moons)
     assert model.alpha_ == 1e-2
@@ -187,3 +197,97 @@ def test_bad_values_and_folds_are_named(search, single, moons):
     by_class = PredefinedSplit(np.where(np.arange(len(y)) < 100, (y == "yes").astype(int), -1))
     with pytest.raises(ValueError, match="which must be of both classes; without fold 0 of 2"):
         fitted(search, moons, cv=by_class)
+
+
+# --- Links of many candidates at once ---------------------------------------------------------
+
+
+def held_out_scores(seed, n=240, rate=0.4):
+    rng = np.random.default_rng(seed)
+    y = (rng.random(n) < rate).astype(np.intp)
+    sizes = np.array([1e-3, 1.0, 50.0])
+    return (rng.normal(size=(n, 3)) + 1.2 * (2 * y[:, None] - 1)) * sizes, y, rng
+
+
+@pytest.mark.parametrize("offset", [False, True])
+def test_links_at_once_are_those_of_one_calibrator_each(offset):
+    scores, y, rng = held_out_scores(0)
+    weight = rng.uniform(0.2, 2.0, (len(y), 2)) * (rng.random((len(y), 2)) < 0.8)
+    scales, offsets = fit_links(scores, y, weight, 2, offset=offset)
+    for part in range(2):
+        for k in range(3):
+            one = CoherenceCalibrator(u=0.0, smooth=0.5, offset=offset)
+            one.fit(scores[:, k], y, weight[:, part])
+            assert scales[part, k] == pytest.approx(1.0 / one.rho_, rel=1e-5)
+            assert offsets[part, k] == pytest.approx(one.offset_, abs=1e-6)
+
+
+def test_links_of_many_classes_at_once():
+    rng = np.random.default_rng(1)
+    codes = rng.integers(0, 3, 200)
+    scores = rng.normal(size=(200, 2, 3)) + 1.5 * np.eye(3)[codes][:, None, :]
+    weight = rng.uniform(0.5, 2.0, (200, 2))
+    scales, _ = fit_links(scores, codes, weight, 3, offset=False)
+    for part in range(2):
+        for k in range(2):
+            one = JointCoherenceCalibrator(u=0.0).fit(scores[:, k], codes, weight[:, part])
+            assert scales[part, k] == pytest.approx(1.0 / one.rho_, rel=1e-5)
+
+
+@pytest.mark.parametrize("offset", [False, True])
+def test_links_of_scores_that_separate_mislead_or_say_nothing(offset):
+    scores, y, _ = held_out_scores(2)
+    sides = 2.0 * y - 1.0
+    odd = np.column_stack([sides, -scores[:, 1], np.zeros(len(y)), np.ones(len(y))])
+    scales, offsets = fit_links(odd, y, np.ones((len(y), 1)), 2, offset=offset)
+    assert np.isfinite(scales).all()
+    assert np.isfinite(offsets).all()
+    assert (scales > 0).all()
+    assert scales[0, 0] > 3.0
+    assert scales[0, 1] * np.abs(odd[:, 1]).max() <= 1e-3 * (1 + 1e-12)
+
+
+# --- Weighted classes -------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def rare():
+    """One in twelve is positive."""
+    rng = np.random.default_rng(5)
+    y = (rng.random(1200) < 1 / 12).astype(int)
+    return rng.normal(size=(1200, 3)) + 0.9 * y[:, None], y
+
+
+@pytest.mark.parametrize(
+    "search",
+    [
+        CLearningClassifierCV(alphas=[1e-2], class_weight="balanced"),
+        KernelCLearningClassifierCV(
+            alphas=[1e-2], gammas=[0.1], n_landmarks=30, class_weight="balanced"
+        ),
+    ],
+    ids=["linear", "kernel"],
+)
+def test_an_offset_gives_weighted_classes_their_rates_back(search, rare):
+    X, y = rare
+    calibrated = clone(search).fit(X, y)
+    plain = clone(search).set_params(calibrate=False).fit(X, y)
+    rate = calibrated.predict_proba(X)[:, 1].mean()
+    assert plain.predict_proba(X)[:, 1].mean() > 0.3
+    assert rate == pytest.approx(y.mean(), rel=0.05)
+    # What is predicted follows the probabilities, not the score.
+    likeliest = calibrated.predict_proba(X).argmax(axis=1)
+    np.testing.assert_array_equal(calibrated.predict(X), likeliest)
+    assert likeliest.sum() < 0.5 * (calibrated.decision_function(X) > 0).sum()
+    accuracy = calibrated.set_params(scoring="accuracy").fit(X, y).cv_results_["mean_test_score"]
+    assert accuracy[0] > 0.9
+
+
+def test_auto_calibrates_where_it_can(moons):
+    X, y = moons
+    told = {"alphas": [1e-2], "cv": FOLDS}
+    assert CLearningClassifierCV(**told).fit(X, y).calibrator_ is not None
+    for off in ({"search": "paper"}, {"loss": "squared_hinge"}, {"calibrate": False}):
+        assert CLearningClassifierCV(**{**told, **off}).fit(X, y).calibrator_ is None
+    one_fold = PredefinedSplit(np.where(np.arange(len(y)) < 50, 0, -1))
+    assert CLearningClassifierCV(alphas=[1e-2], cv=one_fold).fit(X, y).calibrator_ is None

@@ -290,7 +290,12 @@ def test_cv_scores_are_those_of_separate_fits(moons, n_landmarks):
     X, y = moons
     folds = StratifiedKFold(3)
     search = KernelCLearningClassifierCV(
-        gammas=(1.0, 3.0), alphas=[1e-1, 1e-2, 1e-3], cv=folds, n_landmarks=n_landmarks, tol=1e-8
+        search="paper",
+        gammas=(1.0, 3.0),
+        alphas=[1e-1, 1e-2, 1e-3],
+        cv=folds,
+        n_landmarks=n_landmarks,
+        tol=1e-8,
     ).fit(X, y)
     table = search.cv_results_
     assert len(table["mean_test_score"]) == 6
@@ -326,9 +331,9 @@ def test_cv_computes_one_matrix_whatever_the_folds(moons, monkeypatch):
     calls.clear()
     model = KernelCLearningClassifierCV(gammas=(2.0, 1.0, 1e-3), alphas=[0.1, 0.03], cv=4)
     model.fit(X, y)
-    # One for the distances of all widths, one for the refit; none for a fold.
+    # One for the distances of all widths; none for a fold, none for the refit.
     assert model.gamma_ > 1e-3
-    assert calls == [(120, 2), (120, 2)]
+    assert calls == [(120, 2)]
     assert model.path_.coefs.shape == (2, 120)
 
 
@@ -379,7 +384,9 @@ def test_cv_threads_do_not_change_the_result(moons):
 def test_one_standard_error_rule_takes_a_larger_penalty(moons):
     X, y = moons
     best, sparse_one = (
-        KernelCLearningClassifierCV(alphas=15, alpha_min_ratio=0.01, cv=4, selection=rule).fit(X, y)
+        KernelCLearningClassifierCV(
+            search="paper", alphas=15, alpha_min_ratio=0.01, cv=4, selection=rule
+        ).fit(X, y)
         for rule in ("best", "one_se")
     )
     assert sparse_one.alpha_ > best.alpha_
@@ -388,7 +395,7 @@ def test_one_standard_error_rule_takes_a_larger_penalty(moons):
 
 def test_an_automatic_grid_is_that_of_the_path(moons):
     X, y = moons
-    model = KernelCLearningClassifierCV(gammas=(2.0,), alphas=12, cv=2).fit(X, y)
+    model = KernelCLearningClassifierCV(search="paper", gammas=(2.0,), alphas=12, cv=2).fit(X, y)
     path = kernel_clearning_path(kernels.Kernel("rbf", 2.0).gram(X), y, alphas=12)
     np.testing.assert_allclose(model.path_.alphas, path.alphas, rtol=1e-12)
 
@@ -476,7 +483,9 @@ def test_groups_reach_the_splitter(moons):
     X, y = moons
     groups = np.arange(len(y)) % 4
     with config_context(enable_metadata_routing=True):
-        model = KernelCLearningClassifierCV(alphas=[0.1, 0.01], cv=GroupKFold(4), gammas=(1.0,))
+        model = KernelCLearningClassifierCV(
+            search="paper", alphas=[0.1, 0.01], cv=GroupKFold(4), gammas=(1.0,)
+        )
         model.fit(X, y, groups=groups)
     assert "split3_test_score" in model.cv_results_
     fold = KernelCLearningClassifier(gamma=1.0, alpha=0.1).fit(X[groups != 0], y[groups != 0])

@@ -37,7 +37,9 @@ def test_scores_are_those_of_scikit_learns_own_cross_validation(data):
     X, y = data
     cv = StratifiedKFold(4)
     for scoring in ("neg_log_loss", "accuracy", "roc_auc", "neg_brier_score"):
-        model = CLearningClassifierCV(alphas=ALPHAS, cv=cv, scoring=scoring, tol=1e-12).fit(X, y)
+        model = CLearningClassifierCV(
+            search="paper", alphas=ALPHAS, cv=cv, scoring=scoring, tol=1e-12
+        ).fit(X, y)
         for k in (0, 3, 5):
             single = CLearningClassifier(alpha=ALPHAS[k], tol=1e-12)
             expected = cross_val_score(single, X, y, cv=cv, scoring=scoring)
@@ -91,7 +93,12 @@ def test_automatic_grid_begins_where_all_coefficients_vanish(data):
 def test_refit_is_the_single_fit_at_the_chosen_hyperparameters(data):
     X, y = data
     model = CLearningClassifierCV(
-        alphas=ALPHAS, l1_ratios=(0.2, 1.0), rhos=(0.5, 2.0), us=(0.5, 1.0), tol=1e-12
+        search="paper",
+        alphas=ALPHAS,
+        l1_ratios=(0.2, 1.0),
+        rhos=(0.5, 2.0),
+        us=(0.5, 1.0),
+        tol=1e-12,
     ).fit(X, y)
     single = CLearningClassifier(
         alpha=model.alpha_, l1_ratio=model.l1_ratio_, rho=model.rho_, u=model.u_, tol=1e-12
@@ -123,7 +130,9 @@ def test_refit_is_no_worse_than_the_path_and_ends(loss, l1_ratio):
 
 
 def test_temperatures_are_tried_only_where_the_loss_has_one(data):
-    model = CLearningClassifierCV(loss="logistic", alphas=3, rhos=(0.5, 1.0), us=(1.0, 2.0))
+    model = CLearningClassifierCV(
+        loss="logistic", alphas=3, rhos=(0.5, 1.0), us=(1.0, 2.0), l1_ratios=(0.5,)
+    )
     assert len(model.fit(*data).cv_results_["param_rho"]) == 3
 
 
@@ -149,7 +158,7 @@ def test_ties_go_to_the_larger_penalty():
 
 
 def test_given_alphas_are_sorted(data):
-    model = CLearningClassifierCV(alphas=[0.001, 0.1, 0.01]).fit(*data)
+    model = CLearningClassifierCV(search="paper", alphas=[0.001, 0.1, 0.01]).fit(*data)
     np.testing.assert_array_equal(model.path_.alphas, [0.1, 0.01, 0.001])
     np.testing.assert_array_equal(model.cv_results_["param_alpha"], [0.1, 0.01, 0.001])
 
@@ -197,7 +206,8 @@ def test_offsets_are_part_of_the_test_scores(data):
     """A column given as an offset is a column with its coefficient fixed."""
     X, y = data
     offset = 0.8 * X[:, 0]
-    model = CLearningClassifierCV(alphas=ALPHAS, cv=3, tol=1e-12).fit(X[:, 1:], y, offset=offset)
+    model = CLearningClassifierCV(search="paper", alphas=ALPHAS, cv=3, tol=1e-12)
+    model.fit(X[:, 1:], y, offset=offset)
     for fold, (train, test) in enumerate(StratifiedKFold(3).split(X, y)):
         single = CLearningClassifier(alpha=ALPHAS[2], tol=1e-12)
         single.fit(X[train][:, 1:], y[train], offset=offset[train])
@@ -318,33 +328,24 @@ def test_a_folds_design_is_made_once_for_all_combinations(data, monkeypatch, n_j
     assert len(made) == 3
 
 
-def test_a_folds_part_is_let_go_after_its_last_job(data):
+def test_a_folds_part_is_let_go_after_a_rounds_last_job(data, monkeypatch):
     X, y = data
     whole = linear_problem(
         X, y, fit_intercept=True, standardize=False, penalty_factor=None, bounds=None
     )
-    part = FoldPart(whole, (np.arange(60), np.arange(60, 100)), n_jobs=2)
-    with part as first:
-        pass
-    with part as second:
-        assert second is first
-    alive = weakref.ref(first)
-    del first, second
-    gc.collect()
-    assert alive() is None
-
-
-def test_progress_counts_combinations_times_folds(data, monkeypatch):
-    seen = []
-
-    def spy(work, total, label):
-        for item in work:
-            seen.append((total, label))
-            yield item
-
-    monkeypatch.setattr("clearning._search.progress", spy)
-    CLearningClassifierCV(alphas=3, l1_ratios=(0.5, 1.0), rhos=(0.5, 1.0), cv=3).fit(*data)
-    assert seen == [(12, "cross-validation")] * 12
+    part = FoldPart(whole, (np.arange(60), np.arange(60, 100)))
+    for limit, kept in ((0, False), (10**6, True)):
+        monkeypatch.setattr("clearning._search_folds._KEPT_ENTRIES", limit)
+        part.expect(2)
+        with part as first:
+            pass
+        with part as second:
+            assert second is first
+        alive = weakref.ref(first)
+        del first, second
+        gc.collect()
+        # Small parts stay for the next round.
+        assert (alive() is not None) == kept
 
 
 # --- Long work ------------------------------------------------------------------------------
@@ -357,7 +358,8 @@ LONG_WORK = textwrap.dedent(
     rng = np.random.default_rng(0)
     X = np.asfortranarray(rng.standard_normal((2000, 400)))
     y = rng.integers(0, 2, 2000)
-    model = CLearningClassifierCV(alphas=200, rhos=np.geomspace(0.1, 1.0, 200), n_jobs={n_jobs})
+    grids = {{"alphas": 200, "rhos": np.geomspace(0.1, 1.0, 200), "us": (1.0,)}}
+    model = CLearningClassifierCV(**grids, n_jobs={n_jobs})
     print("begun", flush=True)
     try:
         model.fit(X, y)

@@ -29,7 +29,7 @@ def path():
 @pytest.fixture(scope="module")
 def search():
     X, y = make_data(n=100, p=6, seed=11)
-    return CLearningClassifierCV(alphas=15, rhos=(0.5, 1.0, 2.0)).fit(X, y)
+    return CLearningClassifierCV(search="paper", alphas=15, rhos=(0.5, 1.0, 2.0)).fit(X, y)
 
 
 @pytest.mark.parametrize("x", ["alpha", "norm"])

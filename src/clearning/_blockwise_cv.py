@@ -17,8 +17,10 @@ from clearning._blockwise_base import (
 )
 from clearning._designs import Array
 from clearning._problem import check_grid
-from clearning._search import Candidate, make_combinations, select, summarize
-from clearning._search_classifier import SEARCH_CONSTRAINTS
+from clearning._search_classifier import GRID_CONSTRAINTS
+from clearning._search_space import Combination, make_combinations
+from clearning._search_table import rows_of, select, summarize
+from clearning._search_trial import Given, Trial
 from clearning._sklearn import Interval, StrOptions, fit_context
 from clearning.losses import Loss
 
@@ -90,7 +92,7 @@ feature_names_in_
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BLOCKWISE_CONSTRAINTS,
-        **{name: SEARCH_CONSTRAINTS[name] for name in _SEARCHED},
+        **{name: GRID_CONSTRAINTS[name] for name in _SEARCHED},
         "cv": [Interval(Integral, 2, None, closed="left")],
         "scoring": [StrOptions(set(_SCORINGS)), None],
     }
@@ -167,10 +169,7 @@ feature_names_in_
             options = self._options(each.loss, each.l1_ratio, grid)
             solved.append(fit.solve(options, f"fit {number}"))
             self._warn_unconverged(solved[-1])
-        candidates = [
-            Candidate(each, found.problem.alphas, {}) for each, found in zip(combinations, solved)
-        ]
-        self._choose(candidates, solved, scoring)
+        self._choose(combinations, solved, scoring)
         self.n_iter_ = fit.passes
         fit.checkpoint.remove()
         return self
@@ -184,18 +183,24 @@ feature_names_in_
             )
         return _SCORINGS[scoring]
 
-    def _choose(self, candidates: list[Candidate], solved: list[Solved], scoring: int) -> None:
+    def _choose(self, combinations: list[Combination], solved: list[Solved], scoring: int) -> None:
         """Set what was found, from sums over the rows that each fold left out."""
         tests = np.array([found.state.test[1:] for found in solved])
         scores: Array = (tests[..., scoring] / tests[..., 2]).swapaxes(1, 2)
-        table = summarize(candidates, scores, tests[0, :, 0, 2])
-        n_alphas = scores.shape[1]
-        index = select(table, n_alphas, self.selection)
-        number, place = divmod(index, n_alphas)
-        chosen = candidates[number].combination
+        fold_weight = tests[0, :, 0, 2]
+        trials = []
+        for each, found, judged in zip(combinations, solved, scores):
+            alphas = found.problem.alphas
+            trials.append(Trial(each, {}, Given(alphas), fold_weight / fold_weight.sum()))
+            trials[-1].add(alphas, judged, [], [])
+        best = max(trials, key=lambda each: each.means[each.best])
+        table, rows = summarize(trials, fold_weight), rows_of(trials, best)
+        index = select(table, rows, self.selection)
+        number, place = trials.index(best), index - rows.start
+        chosen = best.combination
         self.cv_results_, self.best_index_ = table, index
         self.loss_ = chosen.loss
-        self.alpha_ = float(candidates[number].alphas[place])
+        self.alpha_ = float(best.alphas[place])
         self.l1_ratio_, self.rho_, self.u_ = chosen.l1_ratio, chosen.rho, chosen.u
         self.cv_gaps_ = solved[number].state.gap[1:].copy()
         self.path_ = self._path(solved[number])

@@ -2,35 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from clearning._expansion import Expansion, expand
+from clearning._expansion import Expansion
 from clearning._kernel_base import (
     KERNEL_CONSTRAINTS,
     WITH_GAMMA,
     BaseKernelClassifier,
     TrainingSet,
 )
-from clearning._kernel_matrix import gaussian_of
+from clearning._kernel_problems import KernelProblems
 from clearning._margin import COMMON_CONSTRAINTS
 from clearning._ranges import POSITIVE
 from clearning._search_classifier import SEARCH_CONSTRAINTS, SearchMixin
 from clearning._search_folds import Fold, make_folds
-from clearning._sklearn import fit_context, raise_for_params, safe_indexing
-from clearning.kernels import GAMMA_RULES, Kernel, negative_distance_matrix
+from clearning._search_space import AUTO, KERNEL, Auto
+from clearning._sklearn import StrOptions, fit_context, raise_for_params, safe_indexing
+from clearning.kernels import GAMMA_RULES
 from clearning.losses import Loss
 
 
 class KernelCLearningClassifierCV(SearchMixin, BaseKernelClassifier):
     """Kernel C-learning with penalty, width, temperature and margin chosen by cross-validation.
 
-    One kernel matrix per width is computed on all samples; folds are slices of it. Each fold runs
-    a whole path of alphas once for every (gamma, l1_ratio, ρ, u); the path of the chosen
+    One kernel matrix per width is computed on all samples; folds are slices of it. Each fold walks
+    down a path of alphas for every (gamma, l1_ratio, ρ, u) that is tried; the path of the chosen
     combination is then run on all samples. Folds are stratified and run in parallel threads.
+    What is given is tried as it is, all with all. What is "auto" is looked for one hyperparameter
+    after the other, from the best so far, and a value gives way to another only if that is better
+    by two standard errors of the difference, fold for fold. Widths and losses are compared on 200
+    landmarks: some nine paths of ten penalties a fold. The best of them is then cross-validated on
+    the expansion asked for. A best value at the edge of what was tried is warned of.
 
     Parameters
     ----------
@@ -38,9 +44,10 @@ class KernelCLearningClassifierCV(SearchMixin, BaseKernelClassifier):
             callable, default="rbf"
         A callable takes two rows and returns a number. With ``"precomputed"``, X is the kernel
         matrix. Matrices that are not positive semidefinite are refused.
-    gammas : sequence of {"median", "mean", "scale"} or float, default=("median",)
+    gammas : sequence of {"median", "mean", "scale"} or float, or "auto", default="auto"
         Widths to try, numbers or rules; ignored but for the first where the kernel has no width.
-        Rules look at all samples, once.
+        Rules look at all samples, once. "auto" begins at "median", tries a third, three and nine
+        times as much, goes on where the last is best, and ends with finer steps around the best.
     degree : float, default=3
         Degree of the polynomial kernel.
     coef0 : float, default=0.0
@@ -53,16 +60,25 @@ class KernelCLearningClassifierCV(SearchMixin, BaseKernelClassifier):
     loss : {"coherence", "logistic", "huberized_hinge", "squared_hinge", "hinge"} or Loss, \
             default="coherence"
         ``"coherence"`` is the C-loss. The hinge-like losses have no probabilities.
-    alphas : int or array-like, default=100
+    search : {"auto", "paper"}, default="auto"
+        What "auto" stands for below: a search from coarse to fine, or the paper's setting, ρ = 1,
+        u = 1 and l1_ratio = 0.5 on a fixed grid of 100 penalties,
+        and gamma = "median".
+    alphas : int, array-like or "auto", default="auto"
         Number of penalties on the path, from the smallest with all coefficients zero down a
-        logarithmic grid; or the penalties themselves.
+        logarithmic grid; or the penalties themselves. "auto" walks down from there, two penalties
+        a decade, until the mean score of the folds has clearly turned, and then tries finer ones
+        around the best.
     alpha_min_ratio : float or "auto", default="auto"
-        Smallest penalty as a share of the largest; "auto" is 0.001.
-    l1_ratios : array-like of float, default=(0.5,)
-        Shares of the ℓ₁ penalty to try.
-    rhos : array-like of float, default=(1.0,)
-        Temperatures to try; ignored but for the first where the loss is not "coherence".
-    us : array-like of float, default=(1.0,)
+        Smallest penalty as a share of the largest; "auto" is 0.001, and a hundred times further
+        where ``alphas`` is "auto".
+    l1_ratios : array-like of float or "auto", default="auto"
+        Shares of the ℓ₁ penalty to try. "auto" is 0.5 alone.
+    rhos : array-like of float or "auto", default="auto"
+        Temperatures to try; ignored but for the first where the loss is not "coherence". Where
+        both are "auto", (ρ, u) begins at (3, 1), and (1, 1) and (1, 0) take its place if clearly
+        better; one alone is 1.
+    us : array-like of float or "auto", default="auto"
         Margins to try; ignored but for the first where the loss is not "coherence".
     delta : float, default=2.0
         Width of the huberised hinge's quadratic part.
@@ -74,13 +90,15 @@ class KernelCLearningClassifierCV(SearchMixin, BaseKernelClassifier):
     selection : {"best", "one_se"}, default="best"
         The alpha of the best mean score, or the largest whose mean score is within one standard
         error of it.
-    calibrate : bool, default=False
+    calibrate : bool or "auto", default="auto"
         Whether probabilities come from a temperature fitted to the scores of held-out samples
         instead of the loss's link, so that they do not depend on how far the penalty has shrunk
         the scores. Each candidate is then judged, and its probabilities made, by
         ``CoherenceCalibrator(u=0, smooth=0.5)``; in each fold by one that is fitted to the other
-        folds' test samples. Predictions at given hyperparameters stay the same, and every loss has
-        probabilities.
+        folds' test samples. With ``class_weight`` it has an offset too, which gives the classes
+        their rates back; `predict` is the class of the largest probability always. True gives
+        every loss probabilities; "auto" calibrates where the loss has a link and every fold can be
+        left out, but not in the paper's search.
     fit_intercept : bool, default=True
         Whether to fit the intercept, which is never penalised.
     class_weight : dict, "balanced" or None, default=None
@@ -95,6 +113,9 @@ class KernelCLearningClassifierCV(SearchMixin, BaseKernelClassifier):
         Seed of the choice of landmarks.
     n_jobs : int, default=None
         Number of threads over folds and combinations; -1 for all processors.
+    verbose : bool or "auto", default="auto"
+        Whether to show how far the search is and what is left; "auto" does on a terminal and in a
+        notebook, True in a log too. A search that will take minutes says so once, unless False.
 
     Attributes
     ----------
@@ -107,6 +128,7 @@ class KernelCLearningClassifierCV(SearchMixin, BaseKernelClassifier):
         training samples of non-zero weight, or of ``landmarks_``.
     cv_results_ : dict of ndarrays
         ``param_alpha``, ``param_gamma``, ``param_l1_ratio``, ``param_rho``, ``param_u``,
+        ``param_n_landmarks`` (the number of kernel functions: few where widths were looked for),
         ``split0_test_score`` and so on, their mean over folds weighted by the folds' weights, its
         standard deviation (``std_test_score``) and standard error (``sem_test_score``), and
         ``rank_test_score``.
@@ -142,10 +164,14 @@ class KernelCLearningClassifierCV(SearchMixin, BaseKernelClassifier):
     (20, 200)
     """
 
+    _auto: ClassVar[Auto] = KERNEL
+    _cheaper: ClassVar[str] = (
+        "Landmarks (n_landmarks=500) take a fraction of it; threads (n_jobs=-1) help, too."
+    )
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **COMMON_CONSTRAINTS,
         **{name: allowed for name, allowed in KERNEL_CONSTRAINTS.items() if name != "gamma"},
-        "gammas": ["array-like"],
+        "gammas": [StrOptions({AUTO}), "array-like"],
         **SEARCH_CONSTRAINTS,
     }
 
@@ -153,22 +179,23 @@ class KernelCLearningClassifierCV(SearchMixin, BaseKernelClassifier):
         self,
         *,
         kernel: str | Callable[..., float] = "rbf",
-        gammas: Sequence[float | str] = ("median",),
+        gammas: str | Sequence[float | str] = "auto",
         degree: float = 3,
         coef0: float = 0.0,
         kernel_params: dict[str, Any] | None = None,
         n_landmarks: int | None = None,
         loss: str | Loss = "coherence",
-        alphas: int | ArrayLike = 100,
+        search: str = "auto",
+        alphas: int | str | ArrayLike = "auto",
         alpha_min_ratio: float | str = "auto",
-        l1_ratios: ArrayLike = (0.5,),
-        rhos: ArrayLike = (1.0,),
-        us: ArrayLike = (1.0,),
+        l1_ratios: str | ArrayLike = "auto",
+        rhos: str | ArrayLike = "auto",
+        us: str | ArrayLike = "auto",
         delta: float = 2.0,
         cv: Any = 5,
         scoring: Any = None,
         selection: str = "best",
-        calibrate: bool = False,
+        calibrate: bool | str = "auto",
         fit_intercept: bool = True,
         class_weight: dict[Any, float] | str | None = None,
         dtype: str = "float64",
@@ -176,6 +203,7 @@ class KernelCLearningClassifierCV(SearchMixin, BaseKernelClassifier):
         max_iter: int = 10_000,
         random_state: Any = 0,
         n_jobs: int | None = None,
+        verbose: bool | str = "auto",
     ) -> None:
         self.kernel = kernel
         self.gammas = gammas
@@ -184,6 +212,7 @@ class KernelCLearningClassifierCV(SearchMixin, BaseKernelClassifier):
         self.kernel_params = kernel_params
         self.n_landmarks = n_landmarks
         self.loss = loss
+        self.search = search
         self.alphas = alphas
         self.alpha_min_ratio = alpha_min_ratio
         self.l1_ratios = l1_ratios
@@ -201,6 +230,7 @@ class KernelCLearningClassifierCV(SearchMixin, BaseKernelClassifier):
         self.max_iter = max_iter
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(
@@ -245,46 +275,39 @@ class KernelCLearningClassifierCV(SearchMixin, BaseKernelClassifier):
             training.sample_weight,
             {name: safe_indexing(value, training.rows) for name, value in score_params.items()},
         )
-        kernels = [self._resolve_kernel(training, gamma) for gamma in gammas]
-        found = plan.over(
-            ({"gamma": kernel.gamma}, self._problem(expansion, training.target))
-            for kernel, expansion in zip(kernels, self._expansions(training, kernels))
+        problems = KernelProblems(
+            [self._resolve_kernel(training, gamma) for gamma in gammas],
+            training.X,
+            lambda expansion: self._problem(expansion, training.target),
+            self.n_landmarks,
+            self.random_state,
+            auto=self._looks_for_widths(),
         )
+        found = plan.over(problems)
         self._adopt(found)
-        kernel = kernels[found.problem_index]
-        if found.problem is None:
-            expansion = expand(kernel, training.X, self.n_landmarks, self.random_state)
-        else:
-            expansion = cast(Expansion, found.problem.design)
-        problem = self._problem(expansion, training.target)
-        self.path_ = found.candidate.solve(problem, plan.settings)
-        self._take(training, kernel, expansion, self.path_, found.alpha_index)
+        kernel, expansion = problems.kernel(found.trial.of), cast(Expansion, found.problem.design)
+        self._take(training, kernel, expansion, found.path, found.alpha_index)
         return self
 
+    def _looks_for_widths(self) -> bool:
+        return self.kernel in WITH_GAMMA and isinstance(self._asked("gammas"), str)
+
+    def _searched(self) -> dict[str, str]:
+        return {**super()._searched(), "gamma": "other gammas"}
+
     def _check_gammas(self) -> list[Any]:
-        for gamma in self.gammas:
+        gammas = self._asked("gammas")
+        if isinstance(gammas, str):
+            return ["median"]
+        for gamma in gammas:
             if gamma not in POSITIVE and not (isinstance(gamma, str) and gamma in GAMMA_RULES):
                 raise ValueError(
                     f"gammas must hold numbers in {POSITIVE} or rules among {GAMMA_RULES}; "
                     f"got {gamma!r}."
                 )
-        if len(self.gammas) == 0:
-            raise ValueError(f"gammas must hold at least one width; got {self.gammas!r}.")
-        return list(self.gammas) if self.kernel in WITH_GAMMA else list(self.gammas)[:1]
-
-    def _expansions(self, training: TrainingSet, kernels: list[Kernel]) -> Iterator[Expansion]:
-        """Yield the expansion of each width; Gaussian ones share a single matrix of distances."""
-        if len(kernels) == 1 or self.kernel != "rbf" or self.n_landmarks is not None:
-            for kernel in kernels:
-                yield expand(kernel, training.X, self.n_landmarks, self.random_state)
-            return
-        with np.errstate(over="ignore", invalid="ignore"):
-            widest = max(kernel.gamma for kernel in kernels)
-            distances = negative_distance_matrix(training.X, self.dtype, widest)
-        kernels[0].check_finite(distances)
-        K = np.empty_like(distances)
-        for kernel in kernels:
-            yield Expansion(gaussian_of(distances, kernel.gamma, K), None, np.arange(len(K)))
+        if len(gammas) == 0:
+            raise ValueError(f"gammas must hold at least one width; got {gammas!r}.")
+        return list(gammas) if self.kernel in WITH_GAMMA else list(gammas)[:1]
 
 
 def _restricted(fold: Fold, training: TrainingSet) -> Fold:

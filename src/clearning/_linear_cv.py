@@ -11,8 +11,10 @@ from sklearn.exceptions import ConvergenceWarning
 from clearning._door import check_weight
 from clearning._linear_base import LINEAR_CONSTRAINTS, BaseLinearClassifier
 from clearning._problem import Grid, Problem, Settings
+from clearning._search import OneProblem
 from clearning._search_classifier import SEARCH_CONSTRAINTS, SearchMixin
 from clearning._search_folds import make_folds
+from clearning._search_space import LINEAR, Auto
 from clearning._sklearn import fit_context, raise_for_params
 from clearning.losses import Loss
 from clearning.path import RegularizationPath, solve_path
@@ -21,8 +23,12 @@ from clearning.path import RegularizationPath, solve_path
 class CLearningClassifierCV(SearchMixin, BaseLinearClassifier):
     """Linear C-learning with penalty, temperature and margin chosen by cross-validation.
 
-    Each fold runs a whole path of alphas once for every (l1_ratio, ρ, u); the path of the chosen
-    combination is then run on all samples. Folds are stratified and run in parallel threads.
+    Each fold walks down a path of alphas for every (l1_ratio, ρ, u) that is tried; the path of the
+    chosen combination is then run on all samples. Folds are stratified and run in parallel threads.
+    What is given is tried as it is, all with all. What is "auto" is looked for one hyperparameter
+    after the other, from the best so far, and a value gives way to another only if that is better
+    by two standard errors of the difference, fold for fold: six paths of ten to twenty penalties a
+    fold, all in all. A best value at the edge of what was tried is warned of.
 
     Parameters
     ----------
@@ -30,19 +36,27 @@ class CLearningClassifierCV(SearchMixin, BaseLinearClassifier):
             default="coherence"
         The loss of the margin; "coherence" is the C-loss. For more than two classes as for
         :class:`CLearningClassifier`.
-    alphas : int or array-like, default=100
+    search : {"auto", "paper"}, default="auto"
+        What "auto" stands for below: a search from coarse to fine, or the paper's setting, ρ = 1,
+        u = 1 and l1_ratio = 0.5 on a fixed grid of 100 penalties.
+    alphas : int, array-like or "auto", default="auto"
         Number of penalties on the path, from the smallest with all coefficients zero down a
-        logarithmic grid; or the penalties themselves.
+        logarithmic grid; or the penalties themselves. "auto" walks down from there, two penalties
+        a decade, until the mean score of the folds has clearly turned, and then tries finer ones
+        around the best.
     alpha_min_ratio : float or "auto", default="auto"
         Smallest penalty as a share of the largest; "auto" is 0.01 where there are more features
-        than samples and 0.0001 elsewhere.
-    l1_ratios : array-like of float, default=(0.5,)
-        Shares of the ℓ₁ penalty to try.
+        than samples and 0.0001 elsewhere, and a hundred times further where ``alphas`` is "auto".
+    l1_ratios : array-like of float or "auto", default="auto"
+        Shares of the ℓ₁ penalty to try. "auto" begins at 0.5; 0.1, 0 and 1 take its place if
+        clearly better.
     groups : None, "classes" or array-like of shape (n_features,), default=None
         As for :class:`CLearningClassifier`.
-    rhos : array-like of float, default=(1.0,)
-        Temperatures to try; ignored but for the first where the loss is not "coherence".
-    us : array-like of float, default=(1.0,)
+    rhos : array-like of float or "auto", default="auto"
+        Temperatures to try; ignored but for the first where the loss is not "coherence". Where
+        both are "auto", (ρ, u) begins at (3, 1), and (1, 1) and (1, 0) take its place if clearly
+        better; one alone is 1.
+    us : array-like of float or "auto", default="auto"
         Margins to try; ignored but for the first where the loss is not "coherence".
     delta : float, default=2.0
         Width of the huberised hinge's quadratic part.
@@ -54,13 +68,15 @@ class CLearningClassifierCV(SearchMixin, BaseLinearClassifier):
     selection : {"best", "one_se"}, default="best"
         The alpha of the best mean score, or the largest whose mean score is within one standard
         error of it.
-    calibrate : bool, default=False
+    calibrate : bool or "auto", default="auto"
         Whether probabilities come from a temperature fitted to the scores of held-out samples
         instead of the loss's link, so that they do not depend on how far the penalty has shrunk
         the scores. Each candidate is then judged, and its probabilities made, by
         ``CoherenceCalibrator(u=0, smooth=0.5)``; in each fold by one that is fitted to the other
-        folds' test samples. Predictions at given hyperparameters stay the same, and every loss has
-        probabilities.
+        folds' test samples. With ``class_weight`` it has an offset too, which gives the classes
+        their rates back; `predict` is the class of the largest probability always. True gives
+        every loss probabilities; "auto" calibrates where the loss has a link and every fold can be
+        left out, but not in the paper's search.
     fit_intercept : bool, default=True
         Whether there is an intercept.
     standardize : bool, default=False
@@ -81,6 +97,9 @@ class CLearningClassifierCV(SearchMixin, BaseLinearClassifier):
         Most iterations of the solver at each penalty.
     n_jobs : int, default=None
         Number of threads over folds and combinations; -1 for all processors.
+    verbose : bool or "auto", default="auto"
+        Whether to show how far the search is and what is left; "auto" does on a terminal and in a
+        notebook, True in a log too. A search that will take minutes says so once, unless False.
 
     Attributes
     ----------
@@ -130,6 +149,10 @@ class CLearningClassifierCV(SearchMixin, BaseLinearClassifier):
     (20, 30)
     """
 
+    _auto: ClassVar[Auto] = LINEAR
+    _cheaper: ClassVar[str] = (
+        "Threads (n_jobs=-1), fewer folds (cv=3) or a given l1_ratios take less."
+    )
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **LINEAR_CONSTRAINTS,
         **SEARCH_CONSTRAINTS,
@@ -139,17 +162,18 @@ class CLearningClassifierCV(SearchMixin, BaseLinearClassifier):
         self,
         *,
         loss: str | Loss = "coherence",
-        alphas: int | ArrayLike = 100,
+        search: str = "auto",
+        alphas: int | str | ArrayLike = "auto",
         alpha_min_ratio: float | str = "auto",
-        l1_ratios: ArrayLike = (0.5,),
+        l1_ratios: str | ArrayLike = "auto",
         groups: ArrayLike | str | None = None,
-        rhos: ArrayLike = (1.0,),
-        us: ArrayLike = (1.0,),
+        rhos: str | ArrayLike = "auto",
+        us: str | ArrayLike = "auto",
         delta: float = 2.0,
         cv: Any = 5,
         scoring: Any = None,
         selection: str = "best",
-        calibrate: bool = False,
+        calibrate: bool | str = "auto",
         fit_intercept: bool = True,
         standardize: bool = False,
         penalty_factor: ArrayLike | None = None,
@@ -158,8 +182,10 @@ class CLearningClassifierCV(SearchMixin, BaseLinearClassifier):
         tol: float = 1e-6,
         max_iter: int = 10_000,
         n_jobs: int | None = None,
+        verbose: bool | str = "auto",
     ) -> None:
         self.loss = loss
+        self.search = search
         self.alphas = alphas
         self.alpha_min_ratio = alpha_min_ratio
         self.l1_ratios = l1_ratios
@@ -179,6 +205,7 @@ class CLearningClassifierCV(SearchMixin, BaseLinearClassifier):
         self.tol = tol
         self.max_iter = max_iter
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(
@@ -216,11 +243,9 @@ class CLearningClassifierCV(SearchMixin, BaseLinearClassifier):
         split_params, score_params = self._route(weight, params)
         folds = make_folds(self.cv, X, y, problem.target, split_params)
         plan = self._plan(X, problem.target, folds, weight, score_params)
-        found = plan.over([({}, problem)])
+        found = plan.over(OneProblem(problem))
         self._adopt(found)
         self.classes_ = problem.target.classes
-        self.path_ = found.candidate.solve(problem, plan.settings)
-        self.loss_ = self.path_.loss
         self._take(self.path_, found.alpha_index)
         polished = self._polish(problem, found.alpha_index)
         if polished.dual_gaps[0] < self.dual_gap_:

@@ -49,7 +49,7 @@ class needs_link:
     def __get__(self, instance: Any, owner: type | None = None) -> Callable[..., Any]:
         if instance is None:
             return self.method
-        if getattr(instance, "calibrate", False):
+        if getattr(instance, "calibrate", False) is True:
             return MethodType(self.method, instance)
         loss = instance.loss_ if hasattr(instance, "loss_") else instance.loss
         if not has_link(loss):
@@ -67,8 +67,9 @@ class MarginClassifierMixin(ClassifierMixin):
     the largest of m scores and their joint inverse link.
 
     A class that mixes this in has ``decision_function(X, offset=None)``, ``classes_`` and
-    ``loss_``; a ``calibrator_`` takes the place of the loss's link. As either is > 1/2 exactly
-    where f > 0, classes and probabilities never disagree.
+    ``loss_``; a ``calibrator_`` takes the place of the loss's link. The class predicted is always
+    that of the largest probability. Either is > 1/2 exactly where f > 0, but for a calibrator with
+    an offset, which moves the place where classes change.
     """
 
     tol: float
@@ -79,7 +80,7 @@ class MarginClassifierMixin(ClassifierMixin):
     decision_function: Callable[..., NDArray[Any]]
 
     def predict(self, X: Any, offset: ArrayLike | None = None) -> NDArray[Any]:
-        """Return the class on whose side the score is.
+        """Return the likeliest class: the one on whose side the score is.
 
         Parameters
         ----------
@@ -92,9 +93,12 @@ class MarginClassifierMixin(ClassifierMixin):
         -------
         y : ndarray of shape (n_samples,)
             ``classes_[1]`` where the score is positive, ``classes_[0]`` elsewhere; of more than two
-            classes the one with the largest score.
+            classes the one with the largest score. Where a calibrator has moved the rate of the
+            classes, as with ``class_weight``, the class of the largest probability.
         """
         scores = self.decision_function(X, offset=offset)
+        if getattr(self.calibrator_, "offset", False):
+            scores = self.calibrator_.predict_proba(scores)
         if scores.ndim == 2:
             return self.classes_[scores.argmax(axis=1)]
         return self.classes_[(scores > 0).astype(np.intp)]

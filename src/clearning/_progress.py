@@ -40,7 +40,7 @@ def progress(
         the line is wiped when the work ends, whether it is done, fails or is interrupted.
     """
     stream = sys.stderr
-    if stream is None or not (stream.isatty() or _is_notebook(stream)):
+    if stream is None or not is_shown(stream):
         yield from iterable
         return
     if total is None and isinstance(iterable, Sized):
@@ -58,29 +58,43 @@ def progress(
             yield item
     finally:
         if drawn:
-            stream.write(_CLEAR_LINE)
-            stream.flush()
+            clear(stream)
 
 
-def _is_notebook(stream: TextIO) -> bool:
-    """Whether a notebook shows the stream: no terminal, but it draws a line anew as one does."""
-    return type(stream).__module__.startswith("ipykernel.")
+def is_shown(stream: TextIO) -> bool:
+    """Whether someone sees the stream as it is written: on a terminal or in a notebook.
+
+    A notebook is no terminal, but it draws a line anew as one does.
+    """
+    return stream.isatty() or type(stream).__module__.startswith("ipykernel.")
+
+
+def clear(stream: TextIO) -> None:
+    """Wipe the line."""
+    stream.write(_CLEAR_LINE)
+    stream.flush()
+
+
+def bar(share: float) -> str:
+    """Draw a share as a bar."""
+    filled = round(_WIDTH * share)
+    return f"[{'#' * filled}{'.' * (_WIDTH - filled)}]"
 
 
 def _draw(stream: TextIO, done: int, total: int | None, label: str, seconds: float) -> None:
     text = f"{label} " if label else ""
     if total:
-        filled = round(_WIDTH * done / total)
-        text += f"[{'#' * filled}{'.' * (_WIDTH - filled)}] {done}/{total}"
+        text += f"{bar(done / total)} {done}/{total}"
         if done:
-            text += f", {_clock(seconds * (total - done) / done)} left"
+            text += f", {clock(seconds * (total - done) / done)} left"
     else:
-        text += f"{done} done, {_clock(seconds)}"
+        text += f"{done} done, {clock(seconds)}"
     stream.write(_CLEAR_LINE + text)
     stream.flush()
 
 
-def _clock(seconds: float) -> str:
+def clock(seconds: float) -> str:
+    """Write seconds as a clock does."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"

@@ -1,192 +1,99 @@
-"""Cross-validation over (l1_ratio, ρ, u) and whole paths of alpha, for any kind of problem.
+"""The one cross-validation: from the first candidates to the best, from coarse to fine.
 
-A candidate is one (l1_ratio, ρ, u) with its alphas; a job is one candidate's path on one fold. A
-linear classifier has one problem to search, a kernel classifier one for each width of its kernel.
+A candidate is one (l1_ratio, ρ, u) on one problem; a trial walks it down its penalties. A linear
+classifier has one problem to search, a kernel classifier one for each width of its kernel. What is
+given is tried as it is. What is "auto" is looked for one hyperparameter after the other: widths,
+then loss, then l1_ratio, each around the best so far; last, finer penalties around the best.
 Metrics and the selection see the scores f of test samples alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import product
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike
-from sklearn.utils.parallel import Parallel, delayed
 
 from clearning._designs import Array
-from clearning._problem import Grid, Problem, Settings
-from clearning._progress import progress
-from clearning._ranges import NON_NEGATIVE, POSITIVE, SHARE
-from clearning._search_calibration import Calibration
-from clearning._search_folds import Crew, Fold, FoldPart
-from clearning._search_scoring import Metric
-from clearning.losses import CLoss, Loss, make_loss
+from clearning._problem import Grid, Problem
+from clearning._search_edges import warn_of_edges
+from clearning._search_rounds import Work
+from clearning._search_space import Combination, Space
+from clearning._search_table import rows_of, select, summarize
+from clearning._search_trial import FINE, Descent, Given, Schedule, Trial, is_better
 from clearning.path import RegularizationPath, solve_path
 
+Of = Mapping[str, float]
 
-@dataclass(frozen=True)
-class Combination:
-    """One combination of hyperparameters."""
-
-    l1_ratio: float
-    rho: float
-    u: float
-    loss: Loss
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """A combination on one of the problems, with the penalties of its path.
-
-    `of` are the hyperparameters that the problem itself stands for, such as a kernel's width.
-    """
-
-    combination: Combination
-    alphas: Array
-    of: Mapping[str, float]
-
-    def solve(self, problem: Problem, settings: Settings) -> RegularizationPath:
-        """Run the path on all samples of a problem."""
-        chosen, grid = self.combination, Grid.of(self.alphas)
-        return solve_path(problem, chosen.loss, chosen.l1_ratio, grid, settings)
-
-    @property
-    def parameters(self) -> dict[str, float]:
-        """What ``cv_results_`` names beside alpha."""
-        chosen = self.combination
-        own = {"l1_ratio": chosen.l1_ratio, "rho": chosen.rho, "u": chosen.u}
-        return {**own, **self.of}
+# How far below the end of an ordinary grid a score that still rises is followed.
+_BELOW_THE_GRID = 1e-2
+# Standard errors by which a rival must win; chosen by benchmarks/defaults.
+_CLEARLY = 2.0
+# A path on all samples, of those on five folds.
+_REFIT = 0.4
 
 
-def make_combinations(
-    loss: str | Loss, *, l1_ratios: ArrayLike, rhos: ArrayLike, us: ArrayLike, delta: float
-) -> list[Combination]:
-    """Return every combination; ρ and u vary only where the loss is named "coherence"."""
-    ratios = SHARE.check_each("l1_ratios", l1_ratios).tolist()
-    temperatures = POSITIVE.check_each("rhos", rhos).tolist()
-    margins = NON_NEGATIVE.check_each("us", us).tolist()
-    if loss != CLoss.name:
-        temperatures, margins = temperatures[:1], margins[:1]
-    return [
-        Combination(l1_ratio, rho, u, make_loss(loss, rho=rho, u=u, delta=delta))
-        for l1_ratio, rho, u in product(ratios, temperatures, margins)
-    ]
+class Problems(Protocol):
+    """The problems that a search chooses among, by the hyperparameters they stand for."""
+
+    def first(self) -> list[Of]:
+        """What to try at first, each against all others."""
+
+    def beside(self, best: Of) -> list[Of]:
+        """What else to try around the best so far; nothing where it is settled."""
+
+    def at(self, of: Of) -> Problem:
+        """The problem itself."""
+
+    def settled(self, of: Of) -> Of:
+        """The problem to fit in the end, where another stood for it so far."""
+
+    def n_beside(self) -> int:
+        """How many more than the first will be tried, as a rule."""
 
 
 @dataclass(frozen=True)
-class Search:
-    """What is to be done with every problem.
+class OneProblem:
+    """Nothing to choose."""
 
-    Attributes
-    ----------
-    combinations : list of Combination
-        What to try.
-    grid : Grid
-        The penalties of each path.
-    settings : Settings
-        When a solve ends.
-    folds : sequence of Fold
-        Training and test samples.
-    metric : callable
-        The judge of a fold's scores.
-    fold_weight : ndarray of shape (n_folds,)
-        Test weight of each fold in the mean over folds.
-    calibration : Calibration or None
-        How probabilities are made of scores, where the loss's own link does not.
-    selection : {"best", "one_se"}
-        The rule of choice.
-    n_jobs : int or None
-        Number of threads.
-    """
+    problem: Problem
 
-    combinations: list[Combination]
-    grid: Grid
-    settings: Settings
-    folds: Sequence[Fold]
-    metric: Metric
-    fold_weight: Array
-    calibration: Calibration | None
-    selection: str
-    n_jobs: int | None
+    def first(self) -> list[Of]:
+        return [{}]
 
-    def over(self, problems: Iterable[tuple[Mapping[str, float], Problem]]) -> Found:
-        """Run every combination's path on every fold of every problem and choose by the mean.
+    def beside(self, best: Of) -> list[Of]:
+        return []
 
-        Problems come with the hyperparameters they stand for, each made when the last is done with.
-        """
-        candidates: list[Candidate] = []
-        scores: list[Array] = []
-        calibrators: list[Any] = []
-        for of, problem in problems:
-            tried = self._candidates(problem, of)
-            judged, fitted = self._judge(problem, tried)
-            candidates += tried
-            scores.append(judged)
-            calibrators += fitted
-        table = summarize(candidates, np.concatenate(scores), self.fold_weight)
-        n_alphas = scores[0].shape[1]
-        index = select(table, n_alphas, self.selection)
-        number, alpha_index = divmod(index, n_alphas)
-        chosen = number // len(self.combinations)
-        return Found(
-            table=table,
-            index=index,
-            candidate=candidates[number],
-            alpha_index=alpha_index,
-            calibrator=calibrators[index],
-            problem_index=chosen,
-            problem=problem if chosen == len(scores) - 1 else None,
-        )
+    def at(self, of: Of) -> Problem:
+        return self.problem
 
-    def _candidates(self, problem: Problem, of: Mapping[str, float]) -> list[Candidate]:
-        """Give each combination the penalties of all samples, which every fold then takes."""
-        return [Candidate(each, self._alphas(problem, each), of) for each in self.combinations]
+    def settled(self, of: Of) -> Of:
+        return of
 
-    def _alphas(self, problem: Problem, each: Combination) -> Array:
-        top = np.nan
-        if self.grid.alphas is None:
-            first = Grid(None, 1)
-            path = solve_path(problem, each.loss, each.l1_ratio, first, self.settings)
-            top = path.alphas[0]
-        return self.grid.below(top, problem.design)
+    def n_beside(self) -> int:
+        return 0
 
-    def _judge(self, problem: Problem, candidates: list[Candidate]) -> tuple[Array, list[Any]]:
-        """Return the metric (candidates, alphas, folds) and the calibrator of each alpha in turn.
 
-        The jobs are threads: the solver releases the interpreter's lock, and no design is copied to
-        another process.
-        """
-        crew = Crew()
-        parts = [FoldPart(problem, fold, len(candidates)) for fold in self.folds]
+@dataclass(frozen=True)
+class Penalties:
+    """A grid of penalties for all, or None: each trial's own descent, not below a floor."""
 
-        def job(candidate: Candidate, part: FoldPart) -> Array:
-            with crew, part as training:
-                path = candidate.solve(training, self.settings)
-                scores = part.scores(path)
-                # A calibrated metric has to wait for the other folds.
-                if self.calibration is not None:
-                    return scores
-                return self.metric(path.loss, scores, part.test)
+    grid: Grid | None
+    floor: float | None = None
 
-        jobs = [delayed(job)(candidate, part) for part in parts for candidate in candidates]
-        parallel = Parallel(n_jobs=self.n_jobs, require="sharedmem", return_as="generator")
-        try:
-            results = list(progress(parallel(jobs), len(jobs), _label(candidates[0])))
-        except BaseException as error:
-            crew.call_off(at_once=isinstance(error, KeyboardInterrupt))
-            raise
-        return self._gather([results[i :: len(candidates)] for i in range(len(candidates))])
-
-    def _gather(self, results: list[list[Array]]) -> tuple[Array, list[Any]]:
-        """Order what the jobs gave, a list of folds for each candidate; calibrate where asked."""
-        if self.calibration is None:
-            scores = np.array(results).swapaxes(1, 2)
-            return scores, [None] * (scores.shape[0] * scores.shape[1])
-        fitted = [self.calibration.cross_fit(self.metric, folds) for folds in results]
-        return np.array([table for table, _ in fitted]), [one for _, some in fitted for one in some]
+    def schedule(self, problem: Problem, each: Combination, work: Work, near: float) -> Schedule:
+        """Return the penalties of all samples, which every fold then takes."""
+        if self.grid is not None and self.grid.alphas is not None:
+            return Given(self.grid.alphas)
+        first = solve_path(problem, each.loss, each.l1_ratio, Grid(None, 1), work.settings)
+        top = float(first.alphas[0])
+        if self.grid is not None:
+            return Given(self.grid.below(top, problem.design))
+        if self.floor is not None:
+            return Descent(top, self.floor * top, near)
+        floor = _BELOW_THE_GRID * problem.design.auto_min_ratio
+        return Descent.below(top, each.l1_ratio, floor, near)
 
 
 @dataclass(frozen=True)
@@ -199,77 +106,170 @@ class Found:
         ``cv_results_``.
     index : int
         The chosen entry of the table.
-    candidate : Candidate
+    trial : Trial
         The chosen combination and its penalties.
     alpha_index : int
         The place of the chosen penalty among them.
     calibrator : object
         That of the chosen penalty; None without calibration.
-    problem_index : int
-        The number of the chosen problem.
-    problem : Problem or None
-        The chosen problem itself, where it was the last and so is still at hand.
+    problem : Problem
+        The chosen problem.
+    path : RegularizationPath
+        The chosen trial's path on all samples.
     """
 
     table: dict[str, Any]
     index: int
-    candidate: Candidate
+    trial: Trial
     alpha_index: int
     calibrator: Any
-    problem_index: int
-    problem: Problem | None
+    problem: Problem
+    path: RegularizationPath
 
 
-def _label(candidate: Candidate) -> str:
-    """Say what is at work: which of the problems, where there is a choice."""
-    given = [f"{name}={value:.3g}" for name, value in candidate.of.items() if not np.isnan(value)]
-    return " at ".join(["cross-validation", *given])
+@dataclass
+class Search:
+    """A search under way.
 
-
-def summarize(
-    candidates: Sequence[Candidate], scores: Array, fold_weight: ArrayLike
-) -> dict[str, Any]:
-    """Return ``cv_results_``: one entry per candidate and alpha, in scikit-learn's names.
-
-    The mean over folds is weighted by the test weight of each, so that it is the mean over the
-    samples. ``sem_test_score`` is the standard error of that mean, as R's cv.glmnet has it.
+    Attributes
+    ----------
+    space : Space
+        What to try.
+    penalties : Penalties
+        Those of each path.
+    work : Work
+        How trials are fitted and judged.
+    fold_weight : ndarray of shape (n_folds,)
+        Test weight of each fold in the mean over folds.
+    selection : {"best", "one_se"}
+        The rule of choice.
+    searched : mapping
+        What is searched, each with the parameter that sets its range.
+    trials : list of Trial
+        All that was tried.
     """
-    n_candidates, n_alphas, n_folds = scores.shape
-    flat = scores.reshape(n_candidates * n_alphas, n_folds)
-    share = np.asarray(fold_weight, dtype=np.float64)
-    share = share / share.sum()
-    mean = flat @ share
-    std = np.sqrt((flat - mean[:, None]) ** 2 @ share)
-    order = np.argsort(-np.nan_to_num(mean, nan=-np.inf), kind="stable")
-    rank = np.empty(len(order), dtype=np.int32)
-    rank[order] = np.arange(1, len(order) + 1)
-    results: dict[str, Any] = {
-        "param_alpha": np.concatenate([candidate.alphas for candidate in candidates]),
-    }
-    for name in candidates[0].parameters:
-        values = [candidate.parameters[name] for candidate in candidates]
-        results[f"param_{name}"] = np.repeat(values, n_alphas)
-    results |= {f"split{k}_test_score": flat[:, k] for k in range(n_folds)}
-    return results | {
-        "mean_test_score": mean,
-        "std_test_score": std,
-        "sem_test_score": std / np.sqrt(max(int(np.count_nonzero(share)) - 1, 1)),
-        "rank_test_score": rank,
-    }
 
+    space: Space
+    penalties: Penalties
+    work: Work
+    fold_weight: Array
+    selection: str
+    searched: Mapping[str, str]
+    trials: list[Trial] = field(default_factory=list)
 
-def select(results: Mapping[str, Any], n_alphas: int, selection: str) -> int:
-    """Return the index of the chosen entry of ``cv_results_``.
+    def over(self, problems: Problems) -> Found:
+        """Try what there is to try, and choose."""
+        with self.work.watch as watch:
+            watch.expected = self._cost(problems)
+            best = self._better(*self._widths(problems, self._first(problems)))
+            for axis in self.space.axes:
+                others = [each for each in axis(best.combination) if each != best.combination]
+                best = self._better(best, self._try(problems, best.of, others))
+            best = self._settle(problems, best)
+            found = self._found(problems, best)
+        warn_of_edges(best, self.trials, self.searched)
+        return found
 
-    "best" has the largest mean score, the largest alpha among equals; "one_se" is the largest
-    alpha of the same (l1_ratio, ρ, u) whose mean is within one standard error of the best.
-    """
-    mean = np.nan_to_num(results["mean_test_score"], nan=-np.inf)
-    best = int(np.argmax(mean))
-    if mean[best] == -np.inf:
-        raise ValueError("scoring gave no finite mean score at any alpha.")
-    if selection == "best":
+    def _cost(self, problems: Problems) -> float:
+        """Return what all the paths will cost, the last one on all samples among them."""
+        first, n_first = problems.first(), len(self.space.first)
+        around = sum(len(axis(self.space.first[0])) - 1 for axis in self.space.axes)
+        coarse, fine = _path_cost(first[0]), _path_cost(settled := problems.settled(first[0]))
+        paths = len(first) * n_first + problems.n_beside() + around
+        return paths * coarse + (_REFIT + float(settled is not first[0])) * fine
+
+    def _first(self, problems: Problems) -> Trial:
+        """Try what is given: the best mean wins, the first among equals."""
+        for of in problems.first():
+            trials = self._try(problems, of, self.space.first)
+            for trial in trials:
+                if trial is not max(self.trials, key=lambda each: each.means[each.best]):
+                    trial.forget()
+        return max(self.trials, key=lambda each: each.means[each.best])
+
+    def _widths(self, problems: Problems, first: Trial) -> tuple[Trial, list[Trial]]:
+        """Follow the best mean from problem to problem; return where it began, and its rivals.
+
+        Whether the way was worth it is asked at its end, not at each step.
+        """
+        best, rivals = first, []
+        while beside := problems.beside(best.of):
+            tried = [self._try(problems, of, [first.combination])[0] for of in beside]
+            rivals += tried
+            best = max([best, *tried], key=lambda each: each.means[each.best])
+            for trial in rivals:
+                if trial is not best:
+                    trial.forget()
+        return first, rivals
+
+    def _better(self, best: Trial, rivals: Sequence[Trial]) -> Trial:
+        """Return the best of the rivals where it is clearly better, else the best so far.
+
+        Folds are few and rivals many, and the best of many has often won by chance: it must win by
+        two standard errors of the difference, fold for fold.
+        """
+        if not rivals:
+            return best
+        rival = max(rivals, key=lambda each: each.means[each.best])
+        if is_better(rival.scores[rival.best], best.scores[best.best], best.share, _CLEARLY):
+            best, rivals = rival, [best, *rivals]
+        for trial in rivals:
+            if trial is not best:
+                trial.forget()
         return best
-    first = best - best % n_alphas
-    within = mean[first : best + 1] >= mean[best] - results["sem_test_score"][best]
-    return first + int(np.argmax(within))
+
+    def _try(
+        self,
+        problems: Problems,
+        of: Of,
+        combinations: Sequence[Combination],
+        near: float = 0.0,
+    ) -> list[Trial]:
+        problem = problems.at(of)
+        share: Array = self.fold_weight / self.fold_weight.sum()
+        trials = [
+            Trial(each, of, self.penalties.schedule(problem, each, self.work, near), share)
+            for each in combinations
+        ]
+        self.work.watch.label = _label(of)
+        self.work.walk(problem, trials, _path_cost(of))
+        self.trials += trials
+        return trials
+
+    def _settle(self, problems: Problems, best: Trial) -> Trial:
+        """Give the best finer penalties around its own, and fit it on what it stands for."""
+        if self.penalties.grid is None:
+            self.work.add(problems.at(best.of), best, best.between())
+        best.forget()
+        if (of := problems.settled(best.of)) is best.of:
+            return best
+        near = float(best.alphas[best.best]) / FINE
+        return self._try(problems, of, [best.combination], near)[0]
+
+    def _found(self, problems: Problems, best: Trial) -> Found:
+        table = summarize(self.trials, self.fold_weight)
+        rows = rows_of(self.trials, best)
+        index = select(table, rows, self.selection)
+        place = index - rows.start
+        calibration, problem = self.work.calibration, problems.at(best.of)
+        chosen, grid = best.combination, Grid.of(best.alphas)
+        return Found(
+            table=table,
+            index=index,
+            trial=best,
+            alpha_index=place,
+            calibrator=calibration and calibration.fit([part[:, place] for part in best.held_out]),
+            problem=problem,
+            path=solve_path(problem, chosen.loss, chosen.l1_ratio, grid, self.work.settings),
+        )
+
+
+def _path_cost(of: Of) -> float:
+    """Return the cost of a path on every fold: it grows with the square of a kernel's functions."""
+    return float(of.get("n_landmarks", 1.0)) ** 2
+
+
+def _label(of: Of) -> str:
+    """Say what is at work: which of the problems, where there is a choice."""
+    gamma = of.get("gamma", np.nan)
+    return "cross-validation" if np.isnan(gamma) else f"cross-validation at gamma={gamma:.3g}"

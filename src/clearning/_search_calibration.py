@@ -1,8 +1,8 @@
 """Calibration inside a cross-validation, on scores that the fits had not seen.
 
-Every penalty of a candidate has scores of all folds' test samples. A calibrator fitted to those of
-the other folds makes a fold's probabilities, so that no sample judges a link it has helped to fit;
-the one fitted to all of them is for the model that is fitted to all samples.
+Every penalty of a candidate has scores of all folds' test samples. A link fitted to those of the
+other folds makes a fold's probabilities, so that no sample judges a link it has helped to fit; the
+calibrator fitted to all of them is for the model that is fitted to all samples.
 """
 
 from __future__ import annotations
@@ -19,65 +19,90 @@ from sklearn.exceptions import ConvergenceWarning
 from clearning._designs import Array, Indices
 from clearning._problem import Target
 from clearning._search_folds import Fold, class_counts
+from clearning._search_links import SMOOTH, fit_links
 from clearning._search_scoring import Metric
 from clearning.losses import Coherence, MultiCoherence
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """The classes and weights of the samples, and each fold's test part."""
+    """The classes and weights of the samples, and each fold's test part.
 
-    labels: NDArray[Any]
+    With an `offset` the link may move the rate of the positive class, as it has to where classes
+    are weighted.
+    """
+
+    codes: NDArray[np.intp]
+    n_classes: int
     weight: Array | None
     tests: Sequence[Indices]
+    offset: bool
 
-    def cross_fit(self, metric: Metric, scores: Sequence[Array]) -> tuple[Array, list[Any]]:
-        """Return a candidate's metric (alphas, folds) and, for each alpha, its calibrator.
+    def cross_fit(self, metric: Metric, scores: Sequence[Array]) -> Array:
+        """Return a candidate's metric (alphas, folds).
 
         ``scores`` are those of each fold's test part, one column per alpha.
         """
-        n_alphas, n_folds = scores[0].shape[1], len(scores)
-        table, calibrators = np.empty((n_alphas, n_folds)), []
-        for j in range(n_alphas):
-            columns = [part[:, j] for part in scores]
-            for k in range(n_folds):
-                others = [fold for fold in range(n_folds) if fold != k]
-                # At u = 0 the calibrator is an inverse link of the coherence function.
-                kind: Any = Coherence if columns[k].ndim == 1 else MultiCoherence
-                link = kind(rho=self._fit(columns, others).rho_, u=0.0)
-                table[j, k] = metric(link, columns[k][:, None], self.tests[k])[0]
-            calibrators.append(self._fit(columns, range(n_folds)))
-        return table, calibrators
+        rows = np.concatenate(self.tests)
+        number = np.repeat(np.arange(len(self.tests)), [len(test) for test in self.tests])
+        weight = np.ones(len(rows)) if self.weight is None else self.weight[rows]
+        others = weight[:, None] * (number[:, None] != np.arange(len(self.tests)))
+        scales, offsets = fit_links(
+            np.concatenate(scores), self.codes[rows], others, self.n_classes, offset=self.offset
+        )
+        # In its own units each score has the plain link.
+        link: Any = Coherence(1.0, 0.0) if self.n_classes == 2 else MultiCoherence(1.0, 0.0)
+        wide = (slice(None),) if self.n_classes == 2 else (slice(None), None)
+        folds = zip(scores, self.tests, scales, offsets)
+        return np.stack(
+            [metric(link, f * t[wide] + b[wide], test) for f, test, t, b in folds], axis=1
+        )
 
-    def _fit(self, columns: Sequence[Array], folds: Sequence[int]) -> Any:
+    def fit(self, columns: Sequence[Array]) -> Any:
+        """Return the calibrator of one penalty: fitted to the test samples of every fold."""
         # Not at the top: that package builds on the classifiers.
         from clearning.calibration import CoherenceCalibrator, JointCoherenceCalibrator
 
-        kind: Any = CoherenceCalibrator if columns[0].ndim == 1 else JointCoherenceCalibrator
-        rows = np.concatenate([self.tests[k] for k in folds])
+        calibrator: Any = JointCoherenceCalibrator(u=0.0, smooth=SMOOTH)
+        if self.n_classes == 2:
+            calibrator = CoherenceCalibrator(u=0.0, smooth=SMOOTH, offset=self.offset)
+        rows = np.concatenate(self.tests)
+        labels = self.codes[rows] > 0 if self.n_classes == 2 else self.codes[rows]
         with warnings.catch_warnings():
             # Scores that say nothing, as at the largest penalty, are no cause for alarm here.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            return kind(u=0.0, smooth=0.5).fit(
-                np.concatenate([columns[k] for k in folds]),
-                self.labels[rows],
-                None if self.weight is None else self.weight[rows],
-            )
+            weight = None if self.weight is None else self.weight[rows]
+            return calibrator.fit(np.concatenate(columns), labels, weight)
+
+
+def can_calibrate(folds: Sequence[Fold], target: Target) -> bool:
+    """Whether the test samples of all folds but one are of every class, whichever is left out."""
+    return _lacking(folds, target) is None
 
 
 def make_calibration(
-    folds: Sequence[Fold], target: Target, sample_weight: Array | None
+    folds: Sequence[Fold], target: Target, sample_weight: Array | None, *, offset: bool
 ) -> Calibration:
     """Return the calibration of these folds, or say why there is none."""
+    number = _lacking(folds, target)
+    if number is not None:
+        every_class = "both classes" if target.n_classes == 2 else "every class"
+        raise ValueError(
+            "calibrate=True fits to the test samples of all folds but one, which must be of "
+            f"{every_class}; without fold {number} of {len(folds)} they are not."
+        )
     every = np.arange(len(target.codes))
-    tests = [every[test] for _, test in folds]
-    every_class = "both classes" if target.n_classes == 2 else "every class"
-    for number in range(len(folds)):
-        others = [test for k, test in enumerate(tests) if k != number]
-        if not others or min(class_counts(target, np.concatenate(others))) == 0:
-            raise ValueError(
-                "calibrate=True fits to the test samples of all folds but one, which must be of "
-                f"{every_class}; without fold {number} of {len(folds)} they are not."
-            )
-    labels = target.signs > 0 if target.n_classes == 2 else target.codes
-    return Calibration(labels, sample_weight, tests)
+    return Calibration(
+        target.codes,
+        target.n_classes,
+        sample_weight,
+        [every[test] for _, test in folds],
+        offset and target.n_classes == 2,
+    )
+
+
+def _lacking(folds: Sequence[Fold], target: Target) -> int | None:
+    """Return the first fold without whose test samples a class would be missing, or None."""
+    counts = np.array([class_counts(target, test) for _, test in folds])
+    without = (counts.sum(axis=0) - counts).min(axis=1)
+    return None if without.all() else int(np.argmin(without > 0))

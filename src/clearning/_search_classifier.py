@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,42 +15,68 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from clearning._door import Array, relative
 from clearning._margin import MarginClassifierMixin
 from clearning._problem import Target, check_grid
-from clearning._search import Found, Search, make_combinations
-from clearning._search_calibration import make_calibration
+from clearning._ranges import Range
+from clearning._search import Found, Penalties, Search
+from clearning._search_calibration import Calibration, can_calibrate, make_calibration
 from clearning._search_folds import Fold
+from clearning._search_rounds import Work
 from clearning._search_scoring import make_metric
+from clearning._search_space import AUTO, PAPER, Auto, make_space
+from clearning._search_watch import Watch
 from clearning._sklearn import Interval, StrOptions, routing_enabled
 from clearning.losses import Loss
 
-SEARCH_CONSTRAINTS: dict[str, list[Any]] = {
+GRID_CONSTRAINTS: dict[str, list[Any]] = {
     "alphas": [Interval(Integral, 1, None, closed="left"), "array-like"],
-    "alpha_min_ratio": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="neither")],
+    "alpha_min_ratio": [StrOptions({AUTO}), Interval(Real, 0, 1, closed="neither")],
     "l1_ratios": ["array-like"],
     "rhos": ["array-like"],
     "us": ["array-like"],
+    "selection": [StrOptions({"best", "one_se"})],
+}
+SEARCH_CONSTRAINTS: dict[str, list[Any]] = {
+    **GRID_CONSTRAINTS,
+    **{
+        name: [StrOptions({AUTO}), *GRID_CONSTRAINTS[name]]
+        for name in ("alphas", "l1_ratios", "rhos", "us")
+    },
+    "search": [StrOptions({AUTO, "paper"})],
     "cv": ["cv_object"],
     "scoring": [StrOptions(set(get_scorer_names())), callable, None],
-    "selection": [StrOptions({"best", "one_se"})],
-    "calibrate": ["boolean"],
+    "calibrate": ["boolean", StrOptions({AUTO})],
     "n_jobs": [Integral, None],
+    "verbose": ["boolean", StrOptions({AUTO})],
 }
 
 
 class SearchMixin(MarginClassifierMixin):
     """A classifier with the parameters above, ``loss`` and ``delta``."""
 
+    _auto: ClassVar[Auto]
     loss: str | Loss
     delta: float
-    alphas: int | ArrayLike
+    # What those had that were pickled before there was a choice.
+    search: str = "paper"
+    verbose: bool | str = AUTO
+    # What to do instead of waiting for long.
+    _cheaper: ClassVar[str]
+    alphas: int | str | ArrayLike
     alpha_min_ratio: float | str
-    l1_ratios: ArrayLike
-    rhos: ArrayLike
-    us: ArrayLike
+    l1_ratios: str | ArrayLike
+    rhos: str | ArrayLike
+    us: str | ArrayLike
     cv: Any
     scoring: Any
     selection: str
-    calibrate: bool
+    calibrate: bool | str
+    class_weight: Any
     n_jobs: int | None
+
+    def _asked(self, name: str) -> Any:
+        """Return what is asked of a hyperparameter; of the paper's search, what the paper has."""
+        value = getattr(self, name)
+        is_auto = isinstance(value, str) and value == AUTO
+        return PAPER[name] if is_auto and self.search == "paper" else value
 
     def _plan(
         self,
@@ -65,30 +91,70 @@ class SearchMixin(MarginClassifierMixin):
         X is seen by scorers alone, which get its rows as they are; score_params are arrays with one
         entry per sample.
         """
-        combinations = make_combinations(
-            self.loss, l1_ratios=self.l1_ratios, rhos=self.rhos, us=self.us, delta=self.delta
+        space = make_space(
+            self.loss,
+            l1_ratios=self._asked("l1_ratios"),
+            rhos=self._asked("rhos"),
+            us=self._asked("us"),
+            delta=self.delta,
+            auto=self._auto,
         )
-        linked = self.calibrate or combinations[0].loss.has_link
+        has_link = space.first[0].loss.has_link
+        calibration = self._calibration(folds, target, sample_weight, has_link=has_link)
+        linked = has_link or calibration is not None
         weight = relative(np.asarray(score_params.get("sample_weight", np.ones(len(target.codes)))))
         return Search(
-            combinations=combinations,
-            grid=check_grid(self.alphas, self.alpha_min_ratio),
-            settings=self._settings(),
-            folds=folds,
-            metric=make_metric(self.scoring, X, target, score_params, has_link=linked),
+            space=space,
+            penalties=self._penalties(),
+            work=Work(
+                folds=folds,
+                settings=self._settings(),
+                metric=make_metric(self.scoring, X, target, score_params, has_link=linked),
+                calibration=calibration,
+                n_jobs=self.n_jobs,
+                watch=Watch(self.verbose, self._cheaper),
+            ),
             fold_weight=np.array([weight[test].sum() for _, test in folds]),
-            calibration=make_calibration(folds, target, sample_weight) if self.calibrate else None,
             selection=self.selection,
-            n_jobs=self.n_jobs,
+            searched=self._searched(),
         )
+
+    def _calibration(
+        self, folds: Sequence[Fold], target: Target, weight: Array | None, *, has_link: bool
+    ) -> Calibration | None:
+        """Return how probabilities are calibrated; "auto" does so where it can."""
+        offset = self.class_weight is not None
+        if self.calibrate != AUTO:
+            told = bool(self.calibrate)
+            return make_calibration(folds, target, weight, offset=offset) if told else None
+        if not has_link or self.search == "paper" or not can_calibrate(folds, target):
+            return None
+        return make_calibration(folds, target, weight, offset=offset)
+
+    def _penalties(self) -> Penalties:
+        alphas = self._asked("alphas")
+        if not isinstance(alphas, str):
+            return Penalties(check_grid(alphas, self.alpha_min_ratio))
+        floor = Range(0.0, 1.0).check("alpha_min_ratio", self.alpha_min_ratio, AUTO)
+        return Penalties(None, None if floor == AUTO else floor)
+
+    def _searched(self) -> dict[str, str]:
+        """Return what has a range, each with the parameter that sets it."""
+        given = not isinstance(self.alphas, (str, Integral))
+        ranges = {"alpha": "smaller alphas" if given else "a smaller alpha_min_ratio"}
+        for name, parameter in (("l1_ratio", "l1_ratios"), ("rho", "rhos"), ("u", "us")):
+            # Where "auto" has looked, its own limits are no cause for alarm.
+            if not isinstance(self._asked(parameter), str):
+                ranges[name] = f"other {parameter}"
+        return ranges
 
     def _adopt(self, found: Found) -> None:
         """Set the attributes that tell what was found."""
-        chosen = found.candidate.combination
+        chosen = found.trial.combination
         self.cv_results_, self.best_index_ = found.table, found.index
         self.calibrator_ = found.calibrator
-        self.loss_ = chosen.loss
-        self.alpha_ = float(found.candidate.alphas[found.alpha_index])
+        self.path_, self.loss_ = found.path, found.path.loss
+        self.alpha_ = float(found.trial.alphas[found.alpha_index])
         self.l1_ratio_, self.rho_, self.u_ = chosen.l1_ratio, chosen.rho, chosen.u
 
     def _route(

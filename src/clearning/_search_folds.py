@@ -57,19 +57,28 @@ def class_counts(target: Target, index: Any) -> list[int]:
     return np.bincount(codes, minlength=target.n_classes).tolist()
 
 
-class FoldPart:
-    """A fold's part of a problem: made once, for the first of its jobs, and let go after the last.
+# Parts with fewer entries than this, of all folds together, stay between the rounds of a search.
+_KEPT_ENTRIES = 2**24
 
-    Jobs are threads and come fold by fold, so that no more parts are alive than threads at work.
+
+class FoldPart:
+    """A fold's part of a problem: made for the first of a round's jobs, let go after the last.
+
+    Jobs are threads and come fold by fold, so that no more parts are alive than threads at work;
+    small parts stay for the next round.
     """
 
-    def __init__(self, whole: Problem, fold: Fold, n_jobs: int) -> None:
+    def __init__(self, whole: Problem, fold: Fold) -> None:
         self.whole = whole
         self.train, self.test = fold
         self._lock = Lock()
-        self._jobs_left = n_jobs
+        self._jobs_left = 0
         self._problem: Problem | None = None
         self._held_out: Any = None
+
+    def expect(self, n_jobs: int) -> None:
+        """Say how many jobs there are in the round that begins."""
+        self._jobs_left = n_jobs
 
     def __enter__(self) -> Problem:
         with self._lock:
@@ -81,8 +90,11 @@ class FoldPart:
     def __exit__(self, *error: object) -> None:
         with self._lock:
             self._jobs_left -= 1
-            if self._jobs_left == 0:
+            if self._jobs_left == 0 and self._is_large():
                 self._problem = self._held_out = None
+
+    def _is_large(self) -> bool:
+        return len(self.whole.target.codes) * self.whole.design.n_columns > _KEPT_ENTRIES
 
     def scores(self, path: RegularizationPath) -> Array:
         """Return the scores of the test samples, one column per alpha (and class)."""

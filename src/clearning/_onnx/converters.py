@@ -29,7 +29,7 @@ from clearning import (
 )
 from clearning._onnx.columns import COLUMN_CONVERTERS, COLUMN_SHAPES, column_inputs
 from clearning._onnx.graph import Graph
-from clearning._onnx.links import calibrated_probabilities, loss_probabilities
+from clearning._onnx.links import calibrated_probabilities, keeps_sign, loss_probabilities
 from clearning._onnx.scores import kernel_scores, linear_scores
 from clearning.tables.model import TableModel
 
@@ -103,8 +103,10 @@ def _write(scope: Any, operator: Any, container: Any) -> None:
         label, probabilities = _calibrated(graph, model, x, scope, container)
     else:
         scores, n_scores = _scores(graph, model, x, scope, container)
-        label = _winner(graph, scores, n_scores)
         probabilities = _probabilities(graph, model, scores, n_scores)
+        label = _winner(graph, scores, n_scores)
+        if not keeps_sign(getattr(model, "calibrator_", None)):
+            label = _likeliest(graph, probabilities)
     names = [output.full_name for output in operator.outputs]
     labels = graph.op("Gather", graph.labels(model.classes_), label)
     graph.op("Reshape", labels, graph.integers([-1]), out=names[0])
@@ -169,10 +171,15 @@ def _calibrated(graph: Graph, model: Any, x: str, scope: Any, container: Any) ->
     for pair in model.calibrated_classifiers_:
         scores, n_scores = _scores(graph, pair.estimator, x, scope, container)
         made.append(calibrated_probabilities(graph, pair.calibrator, scores, n_scores))
-    if len(made) == 1:
-        return _winner(graph, scores, n_scores), made[0]
-    mean = graph.op("Div", graph.op("Sum", *made), graph.numbers([float(len(made))]))
-    return graph.op("ArgMax", mean, axis=1, keepdims=1), mean
+    if len(made) > 1:
+        mean = graph.op("Div", graph.op("Sum", *made), graph.numbers([float(len(made))]))
+        return _likeliest(graph, mean), mean
+    moved = n_scores == 1 and not keeps_sign(pair.calibrator)
+    return _likeliest(graph, made[0]) if moved else _winner(graph, scores, n_scores), made[0]
+
+
+def _likeliest(graph: Graph, probabilities: str) -> str:
+    return graph.op("ArgMax", probabilities, axis=1, keepdims=1)
 
 
 _INT64 = 7

@@ -44,6 +44,11 @@ def _many_classes(graph: Graph, rho: float, u: float, scores: str, n_scores: int
     return graph.op("Softmax", weight, axis=1)
 
 
+def keeps_sign(calibrator: Any) -> bool:
+    """Whether the likelier class is always the one on whose side of zero the score lies."""
+    return not isinstance(calibrator, PlattCalibrator) and not getattr(calibrator, "offset", False)
+
+
 def calibrated_probabilities(graph: Graph, calibrator: Any, scores: str, n_scores: int) -> str:
     """A calibrator's probabilities.
 

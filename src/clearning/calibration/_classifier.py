@@ -101,10 +101,11 @@ class CalibratedMarginClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
     -----
     *Two classes.* "coherence", "coherence-svm", "temperature" and "sollich" give the class on
     whose side of zero the score lies more than one half, in floating point too, and a score of
-    exactly zero goes the way of the estimator's `predict`. So `predict_proba` never contradicts
-    `predict` if `predict` follows the sign of the decision function, as it does for scikit-learn's
-    and this package's margin classifiers; it does not for one with a threshold moved elsewhere.
-    "platt", and calibrators with an offset, promise nothing of the kind.
+    exactly zero goes the way of the estimator's `predict`. So `predict`, which is the class of the
+    largest probability, is the estimator's own where that follows the sign of the decision
+    function, as it does for scikit-learn's and this package's margin classifiers; it is not for one
+    with a threshold moved elsewhere. "platt", and calibrators with an offset, move the place where
+    classes change, and `predict` follows them.
 
     *More than two classes.* One calibrator serves all classes: it is fitted to all scores, each
     class against the rest, and its probabilities are divided by their sum. One increasing function
@@ -116,7 +117,7 @@ class CalibratedMarginClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
     scores at once, by the link of the m-class coherence function, and keeps their order too.
 
     *Ensembles* have no single estimator to agree with: there `predict` is the class with the
-    largest mean probability.
+    largest mean probability, too.
 
     *Sample weights* go to the estimator (the last step of a pipeline) and to the calibrator. With
     metadata routing enabled, the estimator gets what it requests.
@@ -308,7 +309,7 @@ class CalibratedMarginClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
         return Bunch(estimator=Bunch(fit=params), splitter=Bunch(split={}))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Predict labels: the estimator's own prediction, or the ensemble's likeliest class.
+        """Predict labels: the class of the largest probability.
 
         Parameters
         ----------
@@ -319,11 +320,7 @@ class CalibratedMarginClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
         -------
         ndarray of shape (n_samples,)
         """
-        check_is_fitted(self)
-        X = check_matrix(X)
-        if len(self.calibrated_classifiers_) > 1:
-            return self.classes_[self.predict_proba(X).argmax(axis=1)]
-        return self.calibrated_classifiers_[0].estimator.predict(X)
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
     def predict_proba(self, X: Any) -> Array:
         """Probabilities of the classes.
