@@ -201,6 +201,9 @@ def kernel_matrix(X: Array, options: dict[str, Any], gamma: float) -> Array:
         return X.astype(np.float32).astype(float) if options.get("dtype") == "float32" else X
     X = X.astype(np.longdouble)
     with np.errstate(all="ignore"):
+        if kernel == "cosine":
+            norms = np.sqrt((X * X).sum(-1, keepdims=True))
+            X, kernel = X / np.where(norms > 0, norms, 1), "linear"
         if kernel == "rbf":
             K = np.exp(-gamma * ((X[:, None] - X[None]) ** 2).sum(-1))
         elif kernel == "laplacian":

@@ -16,13 +16,13 @@ from clearning._door import check_labels, check_matrix, check_weight
 from clearning._expansion import Expansion
 from clearning._margin import MarginClassifierMixin
 from clearning._problem import Penalty, Problem, Target, check_offset, check_target
-from clearning._sklearn import Interval, StrOptions
+from clearning._sklearn import Hidden, Interval, StrOptions
 from clearning._summary import Summary, kernel_summary
 from clearning.kernels import GAMMA_RULES, KERNELS, Kernel, kernel_width
 from clearning.path import RegularizationPath
 
 KERNEL_CONSTRAINTS: dict[str, list[Any]] = {
-    "kernel": [StrOptions(set(KERNELS)), callable],
+    "kernel": [StrOptions(set(KERNELS)), Hidden(StrOptions({"additive_chi2"})), callable],
     "gamma": [StrOptions(set(GAMMA_RULES)), Interval(Real, 0, None, closed="neither")],
     "degree": [Interval(Real, 1, None, closed="left")],
     "coef0": [Interval(Real, None, None, closed="neither")],
@@ -31,7 +31,7 @@ KERNEL_CONSTRAINTS: dict[str, list[Any]] = {
     "dtype": [StrOptions({"float64", "float32"})],
     "random_state": ["random_state"],
 }
-WITH_GAMMA = ("rbf", "laplacian", "polynomial", "poly", "sigmoid")
+WITH_GAMMA = ("rbf", "laplacian", "chi2", "polynomial", "poly", "sigmoid")
 
 
 @dataclass(frozen=True)
@@ -66,6 +66,15 @@ def _canonical(X: Any) -> Any:
     return rows
 
 
+def _check_non_negative(X: Any) -> None:
+    smallest = X.min()
+    if smallest < 0:
+        raise ValueError(
+            f"kernel='chi2' needs samples >= 0, but X holds {smallest:.6g}. Shift X, or use "
+            "kernel='rbf'."
+        )
+
+
 class BaseKernelClassifier(MarginClassifierMixin, BaseEstimator):
     """Score f(x) = α + Σ_j β_j k(x_j, x), with β non-zero at the support vectors only."""
 
@@ -86,6 +95,11 @@ class BaseKernelClassifier(MarginClassifierMixin, BaseEstimator):
         self, X: Any, y: Any, sample_weight: ArrayLike | None, offset: ArrayLike | None
     ) -> tuple[Any, NDArray[Any], Target, NDArray[np.float64] | None]:
         """Check everything that is given to fit; return X, y, the target and the weights."""
+        if self.kernel == "additive_chi2":
+            raise ValueError(
+                "kernel='additive_chi2' is not positive semidefinite, as k(x, x) = 0; use 'chi2', "
+                "its exponential."
+            )
         X, y = self._validate(X, y)
         target = check_target(
             X, y, sample_weight=sample_weight, class_weight=self.class_weight, offset=offset
@@ -117,20 +131,27 @@ class BaseKernelClassifier(MarginClassifierMixin, BaseEstimator):
 
     def _validate(self, X: Any, y: Any = "no_validation", reset: bool = True) -> Any:
         precomputed = self.kernel == "precomputed"
-        return validate_data(
+        checked = validate_data(
             self,
             _canonical(check_matrix(X)),
             check_labels(y),
-            accept_sparse=False if precomputed or callable(self.kernel) else "csr",
+            accept_sparse=False if precomputed else "csr",
             dtype=self.dtype if precomputed else np.float64,
             reset=reset,
         )
+        if self.kernel == "chi2":
+            _check_non_negative(checked[0] if isinstance(checked, tuple) else checked)
+        return checked
 
     def _resolve_kernel(self, training: TrainingSet, gamma: float | str) -> Kernel:
         if self.kernel in WITH_GAMMA:
             with np.errstate(over="ignore", invalid="ignore"):
                 gamma = kernel_width(
-                    gamma, training.X, training.target.signs, training.sample_weight
+                    gamma,
+                    training.X,
+                    training.target.signs,
+                    training.sample_weight,
+                    kernel=self.kernel,
                 )
         else:
             gamma = np.nan
@@ -195,10 +216,7 @@ class BaseKernelClassifier(MarginClassifierMixin, BaseEstimator):
         elif len(coef) == 0:
             scores = np.zeros(X.shape[0])
         else:
-            support_vectors = self.support_vectors_
-            if sparse.issparse(support_vectors) and not sparse.issparse(X):
-                support_vectors = support_vectors.toarray()
-            scores = self.kernel_.score(X, support_vectors, coef)
+            scores = self.kernel_.score(X, self.support_vectors_, coef)
         scores = scores + self.intercept_[0]
         return scores if offset is None else scores + check_offset(X, offset)
 
@@ -223,5 +241,6 @@ class BaseKernelClassifier(MarginClassifierMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.kernel == "precomputed"
-        tags.input_tags.sparse = self.kernel != "precomputed" and not callable(self.kernel)
+        tags.input_tags.sparse = self.kernel != "precomputed"
+        tags.input_tags.positive_only = self.kernel == "chi2"
         return tags

@@ -34,10 +34,12 @@ class KernelCLearningClassifierCV(SearchMixin, BaseKernelClassifier):
 
     Parameters
     ----------
-    kernel : {"rbf", "laplacian", "polynomial", "poly", "linear", "sigmoid", "precomputed"} or \
-            callable, default="rbf"
-        A callable takes two rows and returns a number. With ``"precomputed"``, X is the kernel
-        matrix. Matrices that are not positive semidefinite are refused.
+    kernel : {"rbf", "laplacian", "chi2", "polynomial", "poly", "linear", "cosine", "sigmoid", \
+            "precomputed"} or callable, default="rbf"
+        A callable takes two matrices and returns that of its values, as ``lambda A, B: A @ B.T``
+        does; sparse samples come to it as they are. ``"chi2"`` needs samples ≥ 0. With
+        ``"precomputed"``, X is the kernel matrix. Matrices that are not positive semidefinite are
+        refused.
     gammas : sequence of {"median", "mean", "scale"} or float, default=("median",)
         Widths to try, numbers or rules; ignored but for the first where the kernel has no width.
         Rules look at all samples, once.
@@ -152,7 +154,7 @@ class KernelCLearningClassifierCV(SearchMixin, BaseKernelClassifier):
     def __init__(
         self,
         *,
-        kernel: str | Callable[..., float] = "rbf",
+        kernel: str | Callable[..., Any] = "rbf",
         gammas: Sequence[float | str] = ("median",),
         degree: float = 3,
         coef0: float = 0.0,

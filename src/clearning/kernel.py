@@ -33,15 +33,17 @@ class KernelCLearningClassifier(BaseKernelClassifier):
 
     Parameters
     ----------
-    kernel : {"rbf", "laplacian", "polynomial", "poly", "linear", "sigmoid", "precomputed"} or \
-            callable, default="rbf"
-        A callable takes two rows and returns a number. With ``"precomputed"``, X is the kernel
-        matrix. Matrices that are not positive semidefinite are refused; where rounding made one
-        indefinite, as it does in single precision, that much is added to the diagonal.
+    kernel : {"rbf", "laplacian", "chi2", "polynomial", "poly", "linear", "cosine", "sigmoid", \
+            "precomputed"} or callable, default="rbf"
+        A callable takes two matrices and returns that of its values, as ``lambda A, B: A @ B.T``
+        does; sparse samples come to it as they are. ``"chi2"`` needs samples ≥ 0. With
+        ``"precomputed"``, X is the kernel matrix. Matrices that are not positive semidefinite are
+        refused; where rounding made one indefinite, as it does in single precision, that much is
+        added to the diagonal.
     gamma : {"median", "mean", "scale"} or float, default="median"
         Width of the kernel, as in exp(−gamma‖x−x'‖²). ``"median"`` is 1/σ² with σ the median
         distance between the classes, ``"mean"`` the same with the mean distance among the
-        samples, ``"scale"`` 1/(n_features·Var X).
+        samples, ``"scale"`` 1/(n_features·Var X). Distances of ``"chi2"`` are its own.
     degree : float, default=3
         Degree of the polynomial kernel.
     coef0 : float, default=0.0
@@ -132,7 +134,7 @@ class KernelCLearningClassifier(BaseKernelClassifier):
     def __init__(
         self,
         *,
-        kernel: str | Callable[..., float] = "rbf",
+        kernel: str | Callable[..., Any] = "rbf",
         gamma: float | str = "median",
         degree: float = 3,
         coef0: float = 0.0,
