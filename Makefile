@@ -11,7 +11,7 @@ PEERS  := $(BENCH)/.installed
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test browser lint tidy sanitize sanitize-threads build clean bench bench-quick bench-blocks guard fuzz
+.PHONY: demo test browser lint tidy sanitize sanitize-threads build clean bench bench-quick bench-blocks study guard fuzz
 
 demo: $(STAMP)
 	$(BIN)/clearning demo
@@ -79,6 +79,10 @@ bench-blocks: $(STAMP)
 	$(BIN)/python -m pip install --quiet --no-deps --upgrade --target build/peers-blocks \
 		dask-ml dask-glm multipledispatch sparse numba llvmlite
 	PYTHONPATH=build/peers-blocks $(BIN)/python benchmarks/blocks.py --out benchmarks/results-blocks.md
+
+# The defaults against others tuned with the same care, on real data; an hour or more, resumed where it was.
+study: $(STAMP)
+	$(BIN)/python benchmarks/quality/study.py
 
 # Instruction counts of three small workloads against those in benchmarks/guard.json.
 guard: $(STAMP)

@@ -123,6 +123,16 @@ def test_float32_is_the_rounded_matrix(X):
     np.testing.assert_array_equal(K, Kernel("rbf", 0.1).gram(X).astype(np.float32))
 
 
+@pytest.mark.parametrize("name", ["rbf", "linear", "chi2", min_kernel])
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_products_are_those_of_the_matrix(name, n_threads, X, monkeypatch):
+    monkeypatch.setattr(kernels, "_TILE_ROWS", 32)
+    monkeypatch.setattr(kernels, "_THREADED_ENTRIES", 0)
+    monkeypatch.setattr(kernels, "_blas_threads", lambda: n_threads)
+    kernel, r = Kernel(name, 0.1), np.linspace(-1, 2, 150)
+    np.testing.assert_allclose(kernel.product(X, r), kernel.gram(X) @ r, rtol=1e-10, atol=1e-10)
+
+
 def test_distances_give_every_width(X):
     D = negative_distance_matrix(X)
     np.testing.assert_allclose(np.exp(0.4 * D), rbf_kernel(X, gamma=0.4), atol=1e-11)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from clearning._auto_landmarks import AUTO, LandmarkFit, LandmarkRefinement, first_count
 from clearning._door import check_labels, check_matrix, check_weight
 from clearning._expansion import Expansion
 from clearning._margin import MarginClassifierMixin
@@ -27,7 +28,7 @@ KERNEL_CONSTRAINTS: dict[str, list[Any]] = {
     "degree": [Interval(Real, 1, None, closed="left")],
     "coef0": [Interval(Real, None, None, closed="neither")],
     "kernel_params": [dict, None],
-    "n_landmarks": [Interval(Integral, 1, None, closed="left"), None],
+    "n_landmarks": [StrOptions({AUTO}), Interval(Integral, 1, None, closed="left"), None],
     "dtype": [StrOptions({"float64", "float32"})],
     "random_state": ["random_state"],
 }
@@ -90,6 +91,7 @@ class BaseKernelClassifier(MarginClassifierMixin, BaseEstimator):
     tol: float
     max_iter: int
     support_vectors_: Any
+    _all_samples_up_to: ClassVar[int]
 
     def _check(
         self, X: Any, y: Any, sample_weight: ArrayLike | None, offset: ArrayLike | None
@@ -121,7 +123,7 @@ class BaseKernelClassifier(MarginClassifierMixin, BaseEstimator):
             rows = np.flatnonzero(target.weight)
             X = X[np.ix_(rows, rows)] if self.kernel == "precomputed" else X[rows]
             target = target.rows(rows)
-        if self.n_landmarks is not None and self.n_landmarks > len(rows):
+        if self.n_landmarks not in (None, AUTO) and self.n_landmarks > len(rows):
             raise ValueError(
                 f"n_landmarks must lie between 1 and the number of samples ({len(rows)}), "
                 f"got {self.n_landmarks}."
@@ -159,6 +161,29 @@ class BaseKernelClassifier(MarginClassifierMixin, BaseEstimator):
             self.kernel, gamma, self.degree, self.coef0, self.kernel_params or {}, self.dtype
         )
 
+    def _first_landmarks(self, training: TrainingSet) -> int | None:
+        """Return the number of landmarks to begin with; None for all samples."""
+        return first_count(self.n_landmarks, len(training.rows), self._all_samples_up_to)
+
+    def _finish(
+        self,
+        training: TrainingSet,
+        kernel: Kernel,
+        expansion: Expansion,
+        path: RegularizationPath,
+        index: int,
+    ) -> LandmarkFit:
+        """Judge a path on landmarks by the full problem, with more of them where that is needed."""
+        refinement = LandmarkRefinement(
+            kernel,
+            training.X,
+            self._problem(expansion, training.target),
+            self._settings(),
+            self.n_landmarks == AUTO,
+            self.random_state,
+        )
+        return refinement.finish(expansion, path, index)
+
     def _problem(self, expansion: Expansion, target: Target) -> Problem:
         return Problem(expansion, target, Penalty(), self.fit_intercept)
 
@@ -166,11 +191,11 @@ class BaseKernelClassifier(MarginClassifierMixin, BaseEstimator):
         self,
         training: TrainingSet,
         kernel: Kernel,
-        expansion: Expansion,
-        path: RegularizationPath,
+        fit: LandmarkFit,
         index: int,
     ) -> None:
         """Set the fitted attributes from one point of a path; support vectors by class, as SVC."""
+        expansion, path = fit.expansion, fit.path
         coef, centres = path.sparse_coefs[[index]].toarray()[0], expansion.centres
         positive = training.target.signs[centres] > 0
         order = np.argsort(positive, kind="stable")
@@ -187,9 +212,10 @@ class BaseKernelClassifier(MarginClassifierMixin, BaseEstimator):
         self.dual_coef_ = coef[order][None, :]
         self.intercept_ = path.intercepts[index : index + 1].copy()
         self.shape_fit_ = (training.n_samples, self.n_features_in_)
-        self.landmarks_ = None if self.n_landmarks is None else training.rows[centres]
+        self.landmarks_ = None if expansion.penalty_kernel is None else training.rows[centres]
         self.objective_ = float(path.objectives[index])
         self.dual_gap_ = float(path.dual_gaps[index])
+        self.full_gap_ = fit.full_gap
         self.n_iter_ = int(path.n_iters[index])
 
     def decision_function(self, X: Any, offset: ArrayLike | None = None) -> NDArray[Any]:

@@ -1,7 +1,8 @@
-"""Kernel values a block of rows at a time, for kernels that are not functions of distances alone.
+"""Kernel values and distances, a block of rows at a time.
 
-A block function takes rows of X and rows of Y and returns the kernel values between them. Sparse
-samples stay sparse; where a kernel needs arrays, no more than a block of them is made at once.
+A block function takes rows of X and rows of Y and returns the values between them; the squared
+distances of a Gaussian kernel take one matrix product a block. Sparse samples stay sparse; where a
+kernel needs arrays, no more than a block of them is made at once.
 """
 
 from __future__ import annotations
@@ -13,15 +14,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import additive_chi2_kernel, pairwise_kernels
 from sklearn.preprocessing import normalize
-from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 Array = NDArray[Any]
 BlockFunction = Callable[[slice, slice], Array]
 
 # Entries of one block of rows: a megabyte, so that a block stays in cache while it is worked on.
 BLOCK_ENTRIES = 1 << 17
+# From here on γ‖x‖² loses digits of an exponent that a Gaussian kernel needs.
+_CANCELLING = 64.0
 
 
 def row_blocks(n_rows: int, n_columns: int, entries: int | None = None) -> Iterator[slice]:
@@ -29,6 +33,64 @@ def row_blocks(n_rows: int, n_columns: int, entries: int | None = None) -> Itera
     step = max(16, (entries or BLOCK_ENTRIES) // max(n_columns, 1))
     for start in range(0, n_rows, step):
         yield slice(start, min(start + step, n_rows))
+
+
+def minus_squared_distances(
+    X: Any, Y: Any, gamma: float = 1.0, *, careful: bool = False
+) -> BlockFunction:
+    """Return the function from blocks of rows to −gamma‖x−y‖².
+
+    Dense inputs are centred first, which keeps the cancellation harmless, and augmented as
+    [x, ‖x‖², 1]·[2γy, −γ, −γ‖y‖²], so that one matrix product gives the whole expression. Clusters
+    that are far apart in units of 1/√γ cancel all the same; a careful function, made for an
+    exponential to be taken of it, then subtracts sample from sample. Sparse inputs are not centred.
+    """
+    if sparse.issparse(X) or sparse.issparse(Y):
+        if not careful or is_sparse(X) or is_sparse(Y) or not cancels(X, Y, gamma):
+            return _sparse_minus_squared_distances(X, Y, gamma)
+        X, Y = as_array(X), as_array(Y)
+    centre = Y.mean(axis=0)
+    left, right = _augmented(X - centre), _augmented(Y - centre)
+    if careful and cancels(left[:, :-2], right[:, :-2], gamma):
+        return lambda rows, columns: -gamma * cdist(X[rows], Y[columns], "sqeuclidean")
+    right = np.concatenate(
+        [right[:, :-2] * (2 * gamma), right[:, -1:] * -gamma, right[:, -2:-1] * -gamma], axis=1
+    )
+
+    def block(rows: slice, columns: slice) -> Array:
+        product = left[rows] @ right[columns].T
+        return np.minimum(product, 0.0, out=product)
+
+    return block
+
+
+def cancels(X: Any, Y: Any, gamma: float) -> bool:
+    """Whether γ‖x‖² is so large that a difference of such numbers is no exponent any more."""
+    return bool(gamma * max(row_norms(Z, squared=True).max() for Z in (X, Y)) > _CANCELLING)
+
+
+def is_sparse(X: Any) -> bool:
+    """Whether X as an array would take more room than it does, by far."""
+    return sparse.issparse(X) and 4 * X.nnz < X.shape[0] * X.shape[1]
+
+
+def _augmented(X: Array) -> Array:
+    return np.concatenate([X, row_norms(X, squared=True)[:, None], np.ones((len(X), 1))], axis=1)
+
+
+def _sparse_minus_squared_distances(X: Any, Y: Any, gamma: float) -> BlockFunction:
+    norms_x, norms_y = row_norms(X, squared=True), row_norms(Y, squared=True)
+
+    def block(rows: slice, columns: slice) -> Array:
+        product = np.ascontiguousarray(safe_sparse_dot(X[rows], Y[columns].T, dense_output=True))
+        product *= 2.0
+        product -= norms_x[rows, None]
+        product -= norms_y[columns]
+        np.minimum(product, 0.0, out=product)
+        product *= gamma
+        return product
+
+    return block
 
 
 def pairwise_blocks(X: Any, Y: Any, name: str, params: dict[str, Any]) -> BlockFunction:

@@ -1,8 +1,7 @@
 """Kernels, their width rules, and the matrices made of them.
 
-Matrices are filled by blocks of rows, so that nothing beside the result grows with n². The Gaussian
-kernel takes one matrix product per block with the squared norms folded in, and exponentiates in
-place; the other kernels' blocks are in `_kernel_blocks`.
+Matrices are filled by blocks of rows (`_kernel_blocks`), so that nothing beside the result grows
+with n².
 """
 
 from __future__ import annotations
@@ -15,8 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.spatial.distance import cdist
-from sklearn.utils.extmath import row_norms, safe_sparse_dot
+from sklearn.utils.extmath import row_norms
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from clearning._door import relative
@@ -24,8 +22,11 @@ from clearning._kernel_blocks import (
     BlockFunction,
     as_array,
     called_blocks,
+    cancels,
     cosine_blocks,
+    is_sparse,
     minus_chi2_distances,
+    minus_squared_distances,
     pairwise_blocks,
     row_blocks,
 )
@@ -49,10 +50,10 @@ GAMMA_RULES = ("median", "mean", "scale")
 _CALLED_ENTRIES = 1 << 22
 # So many samples at a time have all their kernel values computed for the sake of the diagonal.
 _DIAGONAL_ROWS = 32
+# Rows and columns of a tile of a product with K: two megabytes of kernel values.
+_TILE_ROWS = 512
 # Below so many kernel evaluations a pool of threads costs more than it gains.
 _THREADED_ENTRIES = 1 << 23
-# From here on γ‖x‖² loses digits of an exponent that a Gaussian kernel needs.
-_CANCELLING = 64.0
 # Width rules look at no more than so many samples of a class (or of the whole, for "mean").
 _WIDTH_SAMPLES = 4096
 
@@ -99,7 +100,7 @@ class Kernel:
         """How far an entry of the matrix may be off, relative to itself, where that matters."""
         eps = np.finfo(np.float64).eps
         rounding = float(np.finfo(np.float32).eps) / 2 if self.dtype == "float32" else 0.0
-        if self.name == "rbf" and _is_sparse(X) and _cancels(X, X, self.gamma):
+        if self.name == "rbf" and is_sparse(X) and cancels(X, X, self.gamma):
             # Norms and products of sparse rows cancel in their distance; no centring helps there.
             rounding += 4 * float(eps) * self.gamma * float(row_norms(X, squared=True).max())
         if self.name in ("linear", "cosine", "poly", "polynomial"):
@@ -184,6 +185,29 @@ class Kernel:
                 list(pool.map(fill, blocks))
         return score
 
+    def product(self, X: Any, r: Array) -> Array:
+        """Return Kr for K among the rows of X, tile by tile of its upper half: K is never kept."""
+        if self.precomputed:
+            return X @ r
+        n, block = X.shape[0], self._block_function(X, X)
+        tiles = [slice(start, min(start + _TILE_ROWS, n)) for start in range(0, n, _TILE_ROWS)]
+        n_threads = min(len(tiles), _blas_threads()) if n * n >= _THREADED_ENTRIES else 1
+
+        def share(thread: int) -> Array:
+            out = np.zeros(r.shape)
+            for i in range(thread, len(tiles), n_threads):
+                for columns in tiles[i:]:
+                    values = block(tiles[i], columns)
+                    out[tiles[i]] += values @ r[columns]
+                    if columns is not tiles[i]:
+                        out[columns] += values.T @ r[tiles[i]]
+            return out
+
+        if n_threads == 1:
+            return share(0)
+        with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(n_threads) as pool:
+            return sum(pool.map(share, range(n_threads)), np.zeros(r.shape))
+
     def _block_function(self, X: Any, Y: Any) -> BlockFunction:
         """Return the function from rows of X and rows of Y to their block of kernel values."""
         Y = Y if sparse.issparse(X) else as_array(Y)
@@ -203,64 +227,6 @@ def _exponential(exponent: BlockFunction) -> BlockFunction:
     def block(rows: slice, columns: slice) -> Array:
         values = exponent(rows, columns)
         return np.exp(values, out=values)
-
-    return block
-
-
-def minus_squared_distances(
-    X: Any, Y: Any, gamma: float = 1.0, *, careful: bool = False
-) -> BlockFunction:
-    """Return the function from blocks of rows to −gamma‖x−y‖².
-
-    Dense inputs are centred first, which keeps the cancellation harmless, and augmented as
-    [x, ‖x‖², 1]·[2γy, −γ, −γ‖y‖²], so that one matrix product gives the whole expression. Clusters
-    that are far apart in units of 1/√γ cancel all the same; a careful function, made for an
-    exponential to be taken of it, then subtracts sample from sample. Sparse inputs are not centred.
-    """
-    if sparse.issparse(X) or sparse.issparse(Y):
-        if not careful or _is_sparse(X) or _is_sparse(Y) or not _cancels(X, Y, gamma):
-            return _sparse_minus_squared_distances(X, Y, gamma)
-        X, Y = as_array(X), as_array(Y)
-    centre = Y.mean(axis=0)
-    left, right = _augmented(X - centre), _augmented(Y - centre)
-    if careful and _cancels(left[:, :-2], right[:, :-2], gamma):
-        return lambda rows, columns: -gamma * cdist(X[rows], Y[columns], "sqeuclidean")
-    right = np.concatenate(
-        [right[:, :-2] * (2 * gamma), right[:, -1:] * -gamma, right[:, -2:-1] * -gamma], axis=1
-    )
-
-    def block(rows: slice, columns: slice) -> Array:
-        product = left[rows] @ right[columns].T
-        return np.minimum(product, 0.0, out=product)
-
-    return block
-
-
-def _cancels(X: Any, Y: Any, gamma: float) -> bool:
-    """Whether γ‖x‖² is so large that a difference of such numbers is no exponent any more."""
-    return bool(gamma * max(row_norms(Z, squared=True).max() for Z in (X, Y)) > _CANCELLING)
-
-
-def _is_sparse(X: Any) -> bool:
-    """Whether X as an array would take more room than it does, by far."""
-    return sparse.issparse(X) and 4 * X.nnz < X.shape[0] * X.shape[1]
-
-
-def _augmented(X: Array) -> Array:
-    return np.concatenate([X, row_norms(X, squared=True)[:, None], np.ones((len(X), 1))], axis=1)
-
-
-def _sparse_minus_squared_distances(X: Any, Y: Any, gamma: float) -> BlockFunction:
-    norms_x, norms_y = row_norms(X, squared=True), row_norms(Y, squared=True)
-
-    def block(rows: slice, columns: slice) -> Array:
-        product = np.ascontiguousarray(safe_sparse_dot(X[rows], Y[columns].T, dense_output=True))
-        product *= 2.0
-        product -= norms_x[rows, None]
-        product -= norms_y[columns]
-        np.minimum(product, 0.0, out=product)
-        product *= gamma
-        return product
 
     return block
 
