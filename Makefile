@@ -11,7 +11,7 @@ PEERS  := $(BENCH)/.installed
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test browser lint tidy sanitize sanitize-threads build clean bench bench-quick bench-blocks bench-defaults bench-search guard fuzz
+.PHONY: demo test browser lint tidy sanitize sanitize-threads build clean bench bench-quick bench-blocks bench-defaults bench-search study guard fuzz
 
 demo: $(STAMP)
 	$(BIN)/clearning demo
@@ -86,6 +86,10 @@ bench-defaults: $(STAMP)
 
 bench-search: $(STAMP)
 	$(BIN)/python benchmarks/search_time.py --sizes 1000,2000,5000
+
+# The defaults against others tuned with the same care, on real data; an hour or more, resumed where it was.
+study: $(STAMP)
+	$(BIN)/python benchmarks/quality/study.py
 
 # Instruction counts of three small workloads against those in benchmarks/guard.json.
 guard: $(STAMP)

@@ -3,6 +3,7 @@
 #   load <folder>                       X as written by peers.py (dense or CSC), y as 0/1
 #   path <l1_ratio> <thresh> <intercept> <folder>
 #   cv <l1_ratio> <thresh> <cores> <folder>    fold numbers from folds.bin
+#   choose <folder>                     cv.glmnet as it comes but for the folds; one solution
 #   quit
 suppressPackageStartupMessages(library(glmnet))
 glmnet.control(fdev = 0, devmax = 1, mnlam = 1000)
@@ -44,12 +45,24 @@ fit_path <- function(l1_ratio, thresh, intercept, folder) {
     fit <- suppressWarnings(glmnet(X, y, family = "binomial", alpha = l1_ratio, lambda = alphas,
                                    thresh = thresh, standardize = FALSE, intercept = intercept,
                                    maxit = 1e8)))
-  beta <- as(fit$beta, "CsparseMatrix")
+  write_path(fit$beta, fit$a0, seconds, folder)
+}
+
+write_path <- function(beta, intercepts, seconds, folder) {
+  beta <- as(beta, "CsparseMatrix")
   writeBin(beta@x, file.path(folder, "coef_data.bin"))
   writeBin(beta@i, file.path(folder, "coef_indices.bin"))
   writeBin(beta@p, file.path(folder, "coef_indptr.bin"))
-  writeBin(as.numeric(fit$a0), file.path(folder, "intercepts.bin"))
-  cat("ok", format(seconds, digits = 15), length(fit$a0), "\n")
+  writeBin(as.numeric(intercepts), file.path(folder, "intercepts.bin"))
+  cat("ok", format(seconds, digits = 15), length(intercepts), "\n")
+}
+
+choose <- function(folder) {
+  folds <- numbers(folder, "folds.bin", "integer")
+  seconds <- seconds_of(
+    fit <- suppressWarnings(cv.glmnet(X, y, family = "binomial", foldid = folds)))
+  found <- coef(fit, s = "lambda.min")
+  write_path(found[-1, , drop = FALSE], found[1, 1], seconds, folder)
 }
 
 cross_validate <- function(l1_ratio, thresh, cores, folder) {
@@ -75,6 +88,7 @@ while (length(line <- readLines(input, n = 1)) > 0) {
       path = fit_path(as.numeric(words[2]), as.numeric(words[3]), words[4] == "1", words[5]),
       cv = cross_validate(as.numeric(words[2]), as.numeric(words[3]), as.integer(words[4]),
                           words[5]),
+      choose = choose(words[2]),
       quit = break)
   }, error = function(e) cat("error", gsub("\n", " ", conditionMessage(e)), "\n"))
   flush(stdout())

@@ -190,8 +190,14 @@ def kernel_fits(problem: Problem, model: Any) -> list[Fit]:
     plain = kernel_plain(problem, K[:, columns], Q, loss, ratio)
     plain = replace(plain, eps=eps, private=options["kernel"] != "precomputed")
     alpha = getattr(model, "alpha_", options.get("alpha"))
-    point = Point(coef[centres], float(model.intercept_[0]))
-    return [Fit(plain, alpha, point, model.objective_, model.dual_gap_)]
+    intercept = float(model.intercept_[0])
+    point = Point(coef[centres], intercept)
+    fits = [Fit(plain, alpha, point, model.objective_, model.dual_gap_)]
+    if model.landmarks_ is not None and np.isfinite(model.full_gap_):
+        full = replace(kernel_plain(problem, K, K, loss, ratio), eps=eps, private=True)
+        whole = Point(coef[held], intercept)
+        fits.append(Fit(full, alpha, whole, model.objective_, model.full_gap_, converged=True))
+    return fits
 
 
 def kernel_matrix(X: Array, options: dict[str, Any], gamma: float) -> Array:
@@ -201,6 +207,9 @@ def kernel_matrix(X: Array, options: dict[str, Any], gamma: float) -> Array:
         return X.astype(np.float32).astype(float) if options.get("dtype") == "float32" else X
     X = X.astype(np.longdouble)
     with np.errstate(all="ignore"):
+        if kernel == "cosine":
+            norms = np.sqrt((X * X).sum(-1, keepdims=True))
+            X, kernel = X / np.where(norms > 0, norms, 1), "linear"
         if kernel == "rbf":
             K = np.exp(-gamma * ((X[:, None] - X[None]) ** 2).sum(-1))
         elif kernel == "laplacian":

@@ -252,7 +252,8 @@ def _judge_certificates(fits: list[Fit], thorough: bool) -> list[Failure]:
             continue
         if fit.point.intercept != 0 and not fit.plain.fit_intercept:
             continue
-        rivals = [other.point for other in finite] + [fit.plain.best_constant]
+        rivals = [other.point for other in finite if other.point.coef.shape == fit.point.coef.shape]
+        rivals.append(fit.plain.best_constant)
         if thorough:
             rivals += second_opinion(fit.plain, fit.alpha)
             rivals.append(descend(fit.plain, fit.alpha, _lowest(fit, rivals)))

@@ -206,7 +206,7 @@ def draw_kernel(rng: Rng) -> Problem:
     if options["kernel"].startswith("poly"):
         options["degree"] = int(rng.integers(1, 5))
         options["coef0"] = float(pick(rng, (0.0, 1.0)))
-    if chance(rng, 0.15):
+    if chance(rng, 0.3):
         options["n_landmarks"] = int(rng.integers(1, n // 2 + 1))
     options["alpha"] = power(rng, -5, 1)
     if chance(rng, 0.1):

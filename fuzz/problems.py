@@ -18,7 +18,7 @@ Array = NDArray[np.float64]
 Rng = np.random.Generator
 
 LOSSES = ("coherence", "logistic", "huberized_hinge", "squared_hinge", "hinge")
-KERNELS = ("rbf", "laplacian", "poly", "polynomial", "linear", "precomputed")
+KERNELS = ("rbf", "laplacian", "cosine", "poly", "polynomial", "linear", "precomputed")
 LABELS = ((0, 1), (-1, 1), ("no", "yes"), (False, True), (1.0, 2.0), (10**15, 10**15 + 1), (-7, 3))
 
 # How a matrix is handed over: statements on X, run by the fuzzer and printed in a reproduction.

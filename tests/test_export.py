@@ -167,7 +167,7 @@ def test_three_classes_answer_the_same_elsewhere(name):
 
 
 def test_what_cannot_be_exported_is_told():
-    model = KernelCLearningClassifier(kernel=lambda a, b: float(a @ b)).fit(X[:60], Y[:60])
+    model = KernelCLearningClassifier(kernel=lambda A, B: A @ B.T).fit(X[:60], Y[:60])
     with pytest.raises(ValueError, match="cannot be written as ONNX"):
         to_onnx(model)
     weighted = WeightedMarginClassifier(CLearningClassifier()).fit(X[:60], Y[:60])

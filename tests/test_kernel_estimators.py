@@ -4,10 +4,12 @@ import doctest
 import pickle
 import re
 import tracemalloc
+from itertools import product
 
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.spatial.distance import cdist
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import make_moons
@@ -131,8 +133,8 @@ def test_named_kernels_equal_their_precomputed_matrix(kernel, moons):
 def test_callable_kernel_with_parameters(moons):
     X, y = moons
 
-    def gaussian(x, z, width):
-        return np.exp(-width * np.sum((x - z) ** 2))
+    def gaussian(A, B, width):
+        return np.exp(-width * cdist(A, B, "sqeuclidean"))
 
     by_name = KernelCLearningClassifier(gamma=1.5, tol=1e-10).fit(X, y)
     called = KernelCLearningClassifier(
@@ -432,7 +434,8 @@ def test_a_fold_keeps_contiguous_columns_and_its_landmarks():
         ({"rho": 0.0}, "'rho' parameter .*Got 0.0"),
         ({"kernel": "sigmoid", "gamma": 1.0, "coef0": -1.0}, "kernel='sigmoid' .*eigenvalue of -"),
         ({"kernel": "precomputed"}, r"square kernel matrix .*got shape \(120, 2\)"),
-        ({"kernel": chi2_kernel}, "Expected 2D array"),
+        ({"kernel": chi2_kernel}, "failed on dense matrices .*negative values.*A @ B.T"),
+        ({"kernel": "additive"}, "'kernel' parameter .*'cosine'.*Got 'additive'"),
     ],
 )
 def test_bad_parameters_are_named(options, words, moons):
@@ -468,8 +471,25 @@ def test_matrices_that_are_no_kernel_are_told(moons):
         model.fit(K - 0.5, y)
     with pytest.raises(ValueError, match="X contains NaN"):
         model.fit(K + np.diag(np.full(120, np.nan)), y)
-    with pytest.raises(TypeError, match="Sparse data was passed"):
-        KernelCLearningClassifier(kernel=lambda x, z: 1.0).fit(sparse.csr_matrix(X), y)
+    with pytest.raises(ValueError, match="symmetric kernel matrix"):
+        KernelCLearningClassifier(kernel=lambda A, B: A @ B.T + A[:, :1]).fit(X, y)
+    with pytest.raises(ValueError, match=r"'additive_chi2' is not positive semidefinite.*'chi2'"):
+        KernelCLearningClassifier(kernel="additive_chi2").fit(np.abs(X), y)
+    with pytest.raises(ValueError, match=r"kernel='chi2' needs samples >= 0, but X holds -"):
+        KernelCLearningClassifier(kernel="chi2").fit(X, y)
+
+
+@pytest.mark.parametrize("kernel", ["chi2", "cosine", lambda A, B: A @ B.T])
+@pytest.mark.parametrize("n_landmarks", [None, 20])
+def test_sparse_samples_fit_as_dense_ones(kernel, n_landmarks):
+    X = sparse.random(80, 40, density=0.3, format="csr", random_state=0)
+    y = (X @ np.linspace(-1, 1, 40) > 0).astype(int)
+    model = KernelCLearningClassifier(kernel=kernel, n_landmarks=n_landmarks, tol=1e-9)
+    kept, dense = clone(model).fit(X, y), clone(model).fit(X.toarray(), y)
+    assert sparse.issparse(kept.support_vectors_)
+    expected = dense.decision_function(X.toarray())
+    for fitted, given in product((kept, dense), (X, X.tocoo(), X.toarray())):
+        np.testing.assert_allclose(fitted.decision_function(given), expected, atol=1e-5)
 
 
 def test_hinge_has_no_probabilities_and_says_what_does(moons):

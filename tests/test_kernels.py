@@ -6,20 +6,20 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.spatial.distance import cdist, pdist
-from sklearn.metrics.pairwise import pairwise_kernels, rbf_kernel
+from sklearn.metrics.pairwise import additive_chi2_kernel, pairwise_kernels, rbf_kernel
 from sklearn.svm import SVC
 
-from clearning import kernels
+from clearning import _kernel_blocks, kernels
 from clearning._kernel_matrix import check_kernel_matrix
 from clearning.kernels import Kernel, kernel_width, negative_distance_matrix
 from clearning.landmarks import select_landmarks
 
 RNG = np.random.default_rng(0)
-NAMED = ("rbf", "laplacian", "polynomial", "poly", "linear", "sigmoid")
+NAMED = ("rbf", "laplacian", "chi2", "polynomial", "poly", "linear", "cosine", "sigmoid")
 
 
-def min_kernel(x, y):
-    return np.minimum(x, y).sum()
+def min_kernel(A, B):
+    return np.minimum(A[:, None, :], B[None, :, :]).sum(axis=2)
 
 
 @pytest.fixture(scope="module")
@@ -36,8 +36,10 @@ def Y():
 @pytest.mark.parametrize("name", NAMED)
 @pytest.mark.parametrize("n_blocks", [1, 5])
 def test_matrices_are_scikit_learns(name, n_blocks, X, Y, monkeypatch):
-    monkeypatch.setattr(kernels, "_BLOCK_ENTRIES", 150 * 150 // n_blocks)
+    monkeypatch.setattr(_kernel_blocks, "BLOCK_ENTRIES", 150 * 150 // n_blocks)
     X, Y = (X - 100) / 3, (Y - 100) / 3
+    if name == "chi2":
+        X, Y = np.abs(X), np.abs(Y)
     kernel = Kernel(name, gamma=0.3, degree=3, coef0=0.5)
     params = {"gamma": 0.3, "degree": 3, "coef0": 0.5}
     gram, cross = kernel.gram(X), kernel.cross(X, Y)
@@ -56,25 +58,79 @@ def test_rbf_survives_a_far_origin(X, Y):
     np.testing.assert_allclose(Kernel("rbf", 0.2).cross(X, Y), exact, rtol=1e-12)
 
 
-def test_callable_takes_two_rows(X):
-    kernel = Kernel(min_kernel)
-    expected = np.minimum(X[:, None, :], X[None, :, :]).sum(axis=2)
+def test_callable_takes_two_matrices(X, monkeypatch):
+    monkeypatch.setattr(kernels, "_CALLED_ENTRIES", 150 * 40)
+    kernel, expected = Kernel(min_kernel), min_kernel(X, X)
     np.testing.assert_allclose(kernel.gram(X), expected)
     np.testing.assert_allclose(kernel.cross(X[:5], X[7:11]), expected[:5, 7:11])
+    np.testing.assert_allclose(kernel.diagonal(X, np.arange(150)), np.diag(expected))
+    np.testing.assert_allclose(kernel.score(X, X[:9], np.arange(9.0)), expected[:, :9] @ range(9))
 
 
-@pytest.mark.parametrize("name", ["rbf", "polynomial", "linear"])
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        (lambda x, z: np.exp(-np.sum((x - z) ** 2)), r"failed on dense .*operands"),
+        (lambda x, z: 1.0, "returned a number"),
+        (lambda A, B: A, r"returned an array of shape \(5, 7\)"),
+    ],
+)
+def test_functions_of_two_rows_are_told_what_to_write(function, words, X):
+    with pytest.raises(ValueError, match=f"(?s){words}.*A @ B.T.*metric=function"):
+        Kernel(function).cross(X[:5], X[5:9])
+
+
+@pytest.mark.parametrize("name", ["rbf", "laplacian", "chi2", "polynomial", "linear", "cosine"])
 def test_sparse_input_gives_the_dense_matrix(name):
     X = sparse.random(60, 30, density=0.2, format="csr", random_state=0)
-    kernel = Kernel(name, gamma=0.7)
-    np.testing.assert_allclose(kernel.gram(X), kernel.gram(X.toarray()), atol=1e-13)
-    np.testing.assert_allclose(kernel.cross(X, X[:9]), kernel.gram(X)[:, :9], atol=1e-13)
+    kernel, dense = Kernel(name, gamma=0.7), X.toarray()
+    K = kernel.gram(dense)
+    np.testing.assert_allclose(kernel.gram(X), K, atol=1e-13)
+    np.testing.assert_allclose(kernel.cross(X, X[:9]), K[:, :9], atol=1e-13)
+    for left, right in ((X, dense[:9]), (dense, X[:9])):
+        np.testing.assert_allclose(
+            kernel.score(left, right, np.ones(9)), K[:, :9].sum(axis=1), atol=1e-12
+        )
+
+
+def test_callables_get_sparse_samples_as_they_are():
+    X = sparse.random(60, 30, density=0.2, format="csr", random_state=0)
+    kinds = set()
+
+    def product(A, B):
+        kinds.add((sparse.issparse(A), sparse.issparse(B)))
+        return A @ B.T
+
+    np.testing.assert_allclose(Kernel(product).gram(X), (X @ X.T).toarray(), atol=1e-13)
+    assert kinds == {(True, True)}
+    Kernel(product).score(X, X[:3].toarray(), np.ones(3))
+    assert kinds == {(True, True), (False, False)}
+
+
+def test_wide_sparse_samples_are_never_one_array():
+    X = sparse.random(300, 200_000, density=1e-4, format="csr", random_state=0)
+    for name in ("rbf", "laplacian", "chi2", "cosine"):
+        tracemalloc.start()
+        Kernel(name, gamma=0.5).gram(X)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert peak < 300 * 200_000 * 8 / 3, name
 
 
 def test_float32_is_the_rounded_matrix(X):
     K = Kernel("rbf", 0.1, dtype="float32").gram(X)
     assert K.dtype == np.float32
     np.testing.assert_array_equal(K, Kernel("rbf", 0.1).gram(X).astype(np.float32))
+
+
+@pytest.mark.parametrize("name", ["rbf", "linear", "chi2", min_kernel])
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_products_are_those_of_the_matrix(name, n_threads, X, monkeypatch):
+    monkeypatch.setattr(kernels, "_TILE_ROWS", 32)
+    monkeypatch.setattr(kernels, "_THREADED_ENTRIES", 0)
+    monkeypatch.setattr(kernels, "_blas_threads", lambda: n_threads)
+    kernel, r = Kernel(name, 0.1), np.linspace(-1, 2, 150)
+    np.testing.assert_allclose(kernel.product(X, r), kernel.gram(X) @ r, rtol=1e-10, atol=1e-10)
 
 
 def test_distances_give_every_width(X):
@@ -134,9 +190,19 @@ def test_scale_rule_is_svcs(as_sparse):
     assert kernel_width("scale", X, y) == pytest.approx(expected, rel=1e-12)
 
 
-def test_weights_repeat_samples_in_the_median():
-    X, y = RNG.standard_normal((30, 3)), np.arange(30) % 2
-    weight = RNG.integers(0, 4, 30)
+def test_chi2_widths_are_those_of_its_own_distances(X):
+    y = np.arange(150) % 2
+    distances = -additive_chi2_kernel(X[y == 0], X[y == 1])
+    assert kernel_width("median", X, y, kernel="chi2") == pytest.approx(
+        1 / np.median(np.sqrt(distances)) ** 2, rel=1e-10
+    )
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_weights_repeat_samples_in_the_median(seed):
+    rng = np.random.default_rng(seed)
+    X, y = rng.standard_normal((30, 3)), np.arange(30) % 2
+    weight = rng.integers(0, 4, 30)
     repeated = kernel_width("median", np.repeat(X, weight, axis=0), np.repeat(y, weight))
     assert kernel_width("median", X, y, weight.astype(float)) == pytest.approx(repeated, rel=1e-10)
     assert kernel_width("median", X, y, np.full(30, 2.5)) == kernel_width("median", X, y)

@@ -93,6 +93,8 @@ def test_landmarks_speak_of_all_rows_where_that_is_known():
     told = certificate(Landmarks())
     assert "40 rows chosen as landmarks" in told
     assert "all rows none lower by more than 0.2%" in told
+    Landmarks.full_gap_ = np.nan
+    assert "of models on all rows nothing is proved" in certificate(Landmarks())
 
 
 def test_names_are_escaped_and_cut():

@@ -61,7 +61,17 @@ class GlmnetR(Peer):
 
     def path(self, alphas, l1_ratio, tol, *, intercept=True):
         np.asarray(alphas, dtype=float).tofile(self.folder / "alphas.bin")
-        seconds, count = self._ask("path", l1_ratio, tol, int(intercept), self.folder)
+        return self._solution(*self._ask("path", l1_ratio, tol, int(intercept), self.folder))
+
+    def choose(self, folds) -> Solution:
+        """cv.glmnet as it comes but for the folds: the solution of the least deviance."""
+        self._write_folds(folds)
+        return self._solution(*self._ask("choose", self.folder))
+
+    def _write_folds(self, folds) -> None:
+        (np.asarray(folds) + 1).astype(np.int32).tofile(self.folder / "folds.bin")
+
+    def _solution(self, seconds: str, count: str) -> Solution:
         parts = (
             np.fromfile(self.folder / "coef_data.bin"),
             np.fromfile(self.folder / "coef_indices.bin", dtype=np.int32),
@@ -73,7 +83,7 @@ class GlmnetR(Peer):
     def cross_validate(self, alphas, l1_ratio, tol, folds):
         """Mean deviance over the folds for every penalty, and seconds."""
         np.asarray(alphas, dtype=float).tofile(self.folder / "alphas.bin")
-        (np.asarray(folds) + 1).astype(np.int32).tofile(self.folder / "folds.bin")
+        self._write_folds(folds)
         seconds, _ = self._ask("cv", l1_ratio, tol, self.threads, self.folder)
         return np.fromfile(self.folder / "cv_deviance.bin"), float(seconds)
 

@@ -84,7 +84,12 @@ def expand(kernel: Kernel, X: Any, n_landmarks: int | None, random_state: Any) -
             K = kernel.gram(X)
             return Expansion(_checked(kernel, X, K, own=K is not X), None, np.arange(X.shape[0]))
         centres = select_landmarks(kernel, X, n_landmarks, check_random_state(random_state))
-        K = kernel.columns(X, centres)
+        return expand_at(kernel, X, centres)
+
+
+def expand_at(kernel: Kernel, X: Any, centres: Indices) -> Expansion:
+    """Return the expansion in given landmarks."""
+    K = kernel.columns(X, centres)
     kernel.check_finite(K)
     return Expansion(K, _checked(kernel, X[centres], K[centres], own=True), centres)
 

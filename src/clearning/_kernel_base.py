@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,26 +12,27 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from clearning._auto_landmarks import AUTO, LandmarkFit, LandmarkRefinement, first_count
 from clearning._door import check_labels, check_matrix, check_weight
 from clearning._expansion import Expansion
 from clearning._margin import MarginClassifierMixin
 from clearning._problem import Penalty, Problem, Target, check_offset, check_target
-from clearning._sklearn import Interval, StrOptions
+from clearning._sklearn import Hidden, Interval, StrOptions
 from clearning._summary import Summary, kernel_summary
 from clearning.kernels import GAMMA_RULES, KERNELS, Kernel, kernel_width
 from clearning.path import RegularizationPath
 
 KERNEL_CONSTRAINTS: dict[str, list[Any]] = {
-    "kernel": [StrOptions(set(KERNELS)), callable],
+    "kernel": [StrOptions(set(KERNELS)), Hidden(StrOptions({"additive_chi2"})), callable],
     "gamma": [StrOptions(set(GAMMA_RULES)), Interval(Real, 0, None, closed="neither")],
     "degree": [Interval(Real, 1, None, closed="left")],
     "coef0": [Interval(Real, None, None, closed="neither")],
     "kernel_params": [dict, None],
-    "n_landmarks": [Interval(Integral, 1, None, closed="left"), None],
+    "n_landmarks": [StrOptions({AUTO}), Interval(Integral, 1, None, closed="left"), None],
     "dtype": [StrOptions({"float64", "float32"})],
     "random_state": ["random_state"],
 }
-WITH_GAMMA = ("rbf", "laplacian", "polynomial", "poly", "sigmoid")
+WITH_GAMMA = ("rbf", "laplacian", "chi2", "polynomial", "poly", "sigmoid")
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,15 @@ def _canonical(X: Any) -> Any:
     return rows
 
 
+def _check_non_negative(X: Any) -> None:
+    smallest = X.min()
+    if smallest < 0:
+        raise ValueError(
+            f"kernel='chi2' needs samples >= 0, but X holds {smallest:.6g}. Shift X, or use "
+            "kernel='rbf'."
+        )
+
+
 class BaseKernelClassifier(MarginClassifierMixin, BaseEstimator):
     """Score f(x) = α + Σ_j β_j k(x_j, x), with β non-zero at the support vectors only."""
 
@@ -81,11 +91,17 @@ class BaseKernelClassifier(MarginClassifierMixin, BaseEstimator):
     tol: float
     max_iter: int
     support_vectors_: Any
+    _all_samples_up_to: ClassVar[int]
 
     def _check(
         self, X: Any, y: Any, sample_weight: ArrayLike | None, offset: ArrayLike | None
     ) -> tuple[Any, NDArray[Any], Target, NDArray[np.float64] | None]:
         """Check everything that is given to fit; return X, y, the target and the weights."""
+        if self.kernel == "additive_chi2":
+            raise ValueError(
+                "kernel='additive_chi2' is not positive semidefinite, as k(x, x) = 0; use 'chi2', "
+                "its exponential."
+            )
         X, y = self._validate(X, y)
         target = check_target(
             X, y, sample_weight=sample_weight, class_weight=self.class_weight, offset=offset
@@ -107,7 +123,7 @@ class BaseKernelClassifier(MarginClassifierMixin, BaseEstimator):
             rows = np.flatnonzero(target.weight)
             X = X[np.ix_(rows, rows)] if self.kernel == "precomputed" else X[rows]
             target = target.rows(rows)
-        if self.n_landmarks is not None and self.n_landmarks > len(rows):
+        if self.n_landmarks not in (None, AUTO) and self.n_landmarks > len(rows):
             raise ValueError(
                 f"n_landmarks must lie between 1 and the number of samples ({len(rows)}), "
                 f"got {self.n_landmarks}."
@@ -117,26 +133,56 @@ class BaseKernelClassifier(MarginClassifierMixin, BaseEstimator):
 
     def _validate(self, X: Any, y: Any = "no_validation", reset: bool = True) -> Any:
         precomputed = self.kernel == "precomputed"
-        return validate_data(
+        checked = validate_data(
             self,
             _canonical(check_matrix(X)),
             check_labels(y),
-            accept_sparse=False if precomputed or callable(self.kernel) else "csr",
+            accept_sparse=False if precomputed else "csr",
             dtype=self.dtype if precomputed else np.float64,
             reset=reset,
         )
+        if self.kernel == "chi2":
+            _check_non_negative(checked[0] if isinstance(checked, tuple) else checked)
+        return checked
 
     def _resolve_kernel(self, training: TrainingSet, gamma: float | str) -> Kernel:
         if self.kernel in WITH_GAMMA:
             with np.errstate(over="ignore", invalid="ignore"):
                 gamma = kernel_width(
-                    gamma, training.X, training.target.signs, training.sample_weight
+                    gamma,
+                    training.X,
+                    training.target.signs,
+                    training.sample_weight,
+                    kernel=self.kernel,
                 )
         else:
             gamma = np.nan
         return Kernel(
             self.kernel, gamma, self.degree, self.coef0, self.kernel_params or {}, self.dtype
         )
+
+    def _first_landmarks(self, training: TrainingSet) -> int | None:
+        """Return the number of landmarks to begin with; None for all samples."""
+        return first_count(self.n_landmarks, len(training.rows), self._all_samples_up_to)
+
+    def _finish(
+        self,
+        training: TrainingSet,
+        kernel: Kernel,
+        expansion: Expansion,
+        path: RegularizationPath,
+        index: int,
+    ) -> LandmarkFit:
+        """Judge a path on landmarks by the full problem, with more of them where that is needed."""
+        refinement = LandmarkRefinement(
+            kernel,
+            training.X,
+            self._problem(expansion, training.target),
+            self._settings(),
+            self.n_landmarks == AUTO,
+            self.random_state,
+        )
+        return refinement.finish(expansion, path, index)
 
     def _problem(self, expansion: Expansion, target: Target) -> Problem:
         return Problem(expansion, target, Penalty(), self.fit_intercept)
@@ -145,11 +191,11 @@ class BaseKernelClassifier(MarginClassifierMixin, BaseEstimator):
         self,
         training: TrainingSet,
         kernel: Kernel,
-        expansion: Expansion,
-        path: RegularizationPath,
+        fit: LandmarkFit,
         index: int,
     ) -> None:
         """Set the fitted attributes from one point of a path; support vectors by class, as SVC."""
+        expansion, path = fit.expansion, fit.path
         coef, centres = path.sparse_coefs[[index]].toarray()[0], expansion.centres
         positive = training.target.signs[centres] > 0
         order = np.argsort(positive, kind="stable")
@@ -166,9 +212,10 @@ class BaseKernelClassifier(MarginClassifierMixin, BaseEstimator):
         self.dual_coef_ = coef[order][None, :]
         self.intercept_ = path.intercepts[index : index + 1].copy()
         self.shape_fit_ = (training.n_samples, self.n_features_in_)
-        self.landmarks_ = None if self.n_landmarks is None else training.rows[centres]
+        self.landmarks_ = None if expansion.penalty_kernel is None else training.rows[centres]
         self.objective_ = float(path.objectives[index])
         self.dual_gap_ = float(path.dual_gaps[index])
+        self.full_gap_ = fit.full_gap
         self.n_iter_ = int(path.n_iters[index])
 
     def decision_function(self, X: Any, offset: ArrayLike | None = None) -> NDArray[Any]:
@@ -195,10 +242,7 @@ class BaseKernelClassifier(MarginClassifierMixin, BaseEstimator):
         elif len(coef) == 0:
             scores = np.zeros(X.shape[0])
         else:
-            support_vectors = self.support_vectors_
-            if sparse.issparse(support_vectors) and not sparse.issparse(X):
-                support_vectors = support_vectors.toarray()
-            scores = self.kernel_.score(X, support_vectors, coef)
+            scores = self.kernel_.score(X, self.support_vectors_, coef)
         scores = scores + self.intercept_[0]
         return scores if offset is None else scores + check_offset(X, offset)
 
@@ -223,5 +267,6 @@ class BaseKernelClassifier(MarginClassifierMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.kernel == "precomputed"
-        tags.input_tags.sparse = self.kernel != "precomputed" and not callable(self.kernel)
+        tags.input_tags.sparse = self.kernel != "precomputed"
+        tags.input_tags.positive_only = self.kernel == "chi2"
         return tags

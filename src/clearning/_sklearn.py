@@ -7,7 +7,7 @@ from collections.abc import Callable
 from sklearn.base import BaseEstimator
 from sklearn.base import _fit_context as fit_context
 from sklearn.utils import _safe_indexing as safe_indexing
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods, Hidden, Interval, StrOptions
 from sklearn.utils.metadata_routing import _raise_for_params as raise_for_params
 from sklearn.utils.metadata_routing import _routing_enabled as routing_enabled
 from sklearn.utils.metaestimators import _safe_split as safe_split
@@ -17,6 +17,7 @@ from sklearn.utils.validation import _num_samples as num_samples
 
 __all__ = [
     "HasMethods",
+    "Hidden",
     "Interval",
     "StrOptions",
     "check_method_params",

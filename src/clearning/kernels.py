@@ -1,13 +1,12 @@
 """Kernels, their width rules, and the matrices made of them.
 
-Matrices are filled by blocks of rows, so that nothing beside the result grows with n². The Gaussian
-kernel takes one matrix product per block with the squared norms folded in, and exponentiates in
-place; every other kernel goes through scikit-learn's pairwise functions.
+Matrices are filled by blocks of rows (`_kernel_blocks`), so that nothing beside the result grows
+with n².
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,25 +14,46 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.spatial.distance import cdist
-from sklearn.metrics.pairwise import pairwise_kernels
-from sklearn.utils.extmath import row_norms, safe_sparse_dot
+from sklearn.utils.extmath import row_norms
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from clearning._door import relative
+from clearning._kernel_blocks import (
+    BlockFunction,
+    as_array,
+    called_blocks,
+    cancels,
+    cosine_blocks,
+    is_sparse,
+    minus_chi2_distances,
+    minus_squared_distances,
+    pairwise_blocks,
+    row_blocks,
+)
 
 Array = NDArray[Any]
-BlockFunction = Callable[[slice, slice], Array]
 
-KERNELS = ("rbf", "laplacian", "polynomial", "poly", "linear", "sigmoid", "precomputed")
+KERNELS = (
+    "rbf",
+    "laplacian",
+    "chi2",
+    "polynomial",
+    "poly",
+    "linear",
+    "cosine",
+    "sigmoid",
+    "precomputed",
+)
 GAMMA_RULES = ("median", "mean", "scale")
 
-# Entries of one block of rows: a megabyte, so that a block stays in cache while it is worked on.
-_BLOCK_ENTRIES = 1 << 17
+# A user's function is called for larger blocks (32 megabytes), as each call may begin with work.
+_CALLED_ENTRIES = 1 << 22
+# So many samples at a time have all their kernel values computed for the sake of the diagonal.
+_DIAGONAL_ROWS = 32
+# Rows and columns of a tile of a product with K: two megabytes of kernel values.
+_TILE_ROWS = 512
 # Below so many kernel evaluations a pool of threads costs more than it gains.
 _THREADED_ENTRIES = 1 << 23
-# From here on γ‖x‖² loses digits of an exponent that a Gaussian kernel needs.
-_CANCELLING = 64.0
 # Width rules look at no more than so many samples of a class (or of the whole, for "mean").
 _WIDTH_SAMPLES = 4096
 
@@ -42,13 +62,14 @@ _WIDTH_SAMPLES = 4096
 class Kernel:
     """A kernel whose parameters are settled.
 
-    ``rbf`` is exp(−gamma‖x−x'‖²), ``laplacian`` exp(−gamma‖x−x'‖₁), ``polynomial``
-    (gamma x'x + coef0)^degree, ``linear`` x'x, ``sigmoid`` tanh(gamma x'x + coef0). A callable
-    takes two rows and returns a number. With ``precomputed``, X is already the kernel matrix
-    between its rows and the training samples.
+    ``rbf`` is exp(−gamma‖x−x'‖²), ``laplacian`` exp(−gamma‖x−x'‖₁), ``chi2``
+    exp(−gamma Σ(x−x')²/(x+x')) of samples ≥ 0, ``polynomial`` (gamma x'x + coef0)^degree,
+    ``linear`` x'x, ``cosine`` x'x/(‖x‖‖x'‖), ``sigmoid`` tanh(gamma x'x + coef0). A callable takes
+    two matrices and returns the matrix of its values. With ``precomputed``, X is already the
+    kernel matrix between its rows and the training samples.
     """
 
-    name: str | Callable[..., float] = "rbf"
+    name: str | Callable[..., Any] = "rbf"
     gamma: float = 1.0
     degree: float = 3
     coef0: float = 0.0
@@ -64,27 +85,41 @@ class Kernel:
         """Whether the kernel is positive semidefinite by construction."""
         if self.name in ("polynomial", "poly"):
             return self.coef0 >= 0 and float(self.degree).is_integer()
-        return self.name in ("rbf", "laplacian", "linear")
+        return self.has_unit_diagonal or self.name in ("linear", "cosine")
+
+    @property
+    def has_unit_diagonal(self) -> bool:
+        """Whether k(x, x) = 1 for every sample."""
+        return self.name in ("rbf", "laplacian", "chi2")
+
+    @property
+    def _entries(self) -> int | None:
+        return _CALLED_ENTRIES if callable(self.name) else None
 
     def entry_rounding(self, X: Any) -> float:
         """How far an entry of the matrix may be off, relative to itself, where that matters."""
         eps = np.finfo(np.float64).eps
         rounding = float(np.finfo(np.float32).eps) / 2 if self.dtype == "float32" else 0.0
-        if self.name == "rbf" and _is_sparse(X) and _cancels(X, X, self.gamma):
+        if self.name == "rbf" and is_sparse(X) and cancels(X, X, self.gamma):
             # Norms and products of sparse rows cancel in their distance; no centring helps there.
             rounding += 4 * float(eps) * self.gamma * float(row_norms(X, squared=True).max())
-        if self.name in ("linear", "poly", "polynomial"):
+        if self.name in ("linear", "cosine", "poly", "polynomial"):
             # More samples than dimensions make zero eigenvalues, and rounding makes them negative.
-            rounding += 4 * float(eps) * (1 if self.name == "linear" else self.degree)
+            rounding += 4 * float(eps) * (self.degree if self.name.startswith("poly") else 1)
         return rounding
 
     def gram(self, X: Any) -> Array:
-        """Return the exactly symmetric kernel matrix among the rows of X."""
+        """Return the kernel matrix among the rows of X.
+
+        It is exactly symmetric where the kernel is known to be; a callable has yet to show it.
+        """
         if self.precomputed:
             return X if X.flags.forc else np.ascontiguousarray(X)
+        if callable(self.name):
+            return self.cross(X, X)
         K = np.empty((X.shape[0], X.shape[0]), dtype=self.dtype)
         _fill_symmetric(K, self._block_function(X, X))
-        if self.name in ("rbf", "laplacian"):
+        if self.has_unit_diagonal:
             np.fill_diagonal(K, 1.0)
         return K
 
@@ -104,7 +139,7 @@ class Kernel:
         """
         K = np.empty((X.shape[0], Y.shape[0]), dtype=self.dtype, order="F")
         block = self._block_function(X, Y)
-        for rows in row_blocks(*K.shape):
+        for rows in row_blocks(K.shape[0], K.shape[1], self._entries):
             K[rows] = block(rows, slice(None))
         return K
 
@@ -122,11 +157,12 @@ class Kernel:
         """Return k(x, x) for the chosen training samples."""
         if self.precomputed:
             return np.array(X[rows, rows], dtype=float)
-        if self.name in ("rbf", "laplacian"):
+        if self.has_unit_diagonal:
             return np.ones(len(rows))
         if self.name == "linear":
             return row_norms(X[rows], squared=True)
-        return np.array([self.cross(X[[i]], X[[i]])[0, 0] for i in rows], dtype=float)
+        parts = np.split(rows, np.arange(_DIAGONAL_ROWS, len(rows), _DIAGONAL_ROWS))
+        return np.concatenate([np.diag(self.between(X, part, part)) for part in parts])
 
     def score(self, X: Any, support_vectors: Any, dual_coef: Array) -> Array:
         """Return Σ_j dual_coef_j k(x, s_j) for each row of X, in bounded memory."""
@@ -136,7 +172,7 @@ class Kernel:
         def fill(rows: slice) -> None:
             score[rows] = block(rows, slice(None)) @ dual_coef
 
-        blocks = row_blocks(X.shape[0], support_vectors.shape[0])
+        blocks = row_blocks(X.shape[0], support_vectors.shape[0], self._entries)
         if X.shape[0] * support_vectors.shape[0] < _THREADED_ENTRIES:
             n_threads = 1
         else:
@@ -149,90 +185,48 @@ class Kernel:
                 list(pool.map(fill, blocks))
         return score
 
+    def product(self, X: Any, r: Array) -> Array:
+        """Return Kr for K among the rows of X, tile by tile of its upper half: K is never kept."""
+        if self.precomputed:
+            return X @ r
+        n, block = X.shape[0], self._block_function(X, X)
+        tiles = [slice(start, min(start + _TILE_ROWS, n)) for start in range(0, n, _TILE_ROWS)]
+        n_threads = min(len(tiles), _blas_threads()) if n * n >= _THREADED_ENTRIES else 1
+
+        def share(thread: int) -> Array:
+            out = np.zeros(r.shape)
+            for i in range(thread, len(tiles), n_threads):
+                for columns in tiles[i:]:
+                    values = block(tiles[i], columns)
+                    out[tiles[i]] += values @ r[columns]
+                    if columns is not tiles[i]:
+                        out[columns] += values.T @ r[tiles[i]]
+            return out
+
+        if n_threads == 1:
+            return share(0)
+        with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(n_threads) as pool:
+            return sum(pool.map(share, range(n_threads)), np.zeros(r.shape))
+
     def _block_function(self, X: Any, Y: Any) -> BlockFunction:
         """Return the function from rows of X and rows of Y to their block of kernel values."""
+        Y = Y if sparse.issparse(X) else as_array(Y)
         if self.name == "rbf":
-            exponent = minus_squared_distances(X, Y, self.gamma, careful=True)
-
-            def rbf(rows: slice, columns: slice) -> Array:
-                block = exponent(rows, columns)
-                return np.exp(block, out=block)
-
-            return rbf
-
-        params = self.params
-        if not callable(self.name):
-            params = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
-
-        def pairwise(rows: slice, columns: slice) -> Array:
-            return pairwise_kernels(
-                X[rows], Y[columns], metric=self.name, filter_params=True, **params
-            )
-
-        return pairwise
+            return _exponential(minus_squared_distances(X, Y, self.gamma, careful=True))
+        if self.name == "chi2":
+            return _exponential(minus_chi2_distances(X, Y, self.gamma))
+        if self.name == "cosine":
+            return cosine_blocks(X, Y)
+        if callable(self.name):
+            return called_blocks(X, Y, self.name, self.params)
+        params = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
+        return pairwise_blocks(X, Y, self.name, params)
 
 
-def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
-    """Cut the rows of a matrix into blocks that stay in cache."""
-    step = max(16, _BLOCK_ENTRIES // max(n_columns, 1))
-    for start in range(0, n_rows, step):
-        yield slice(start, min(start + step, n_rows))
-
-
-def minus_squared_distances(
-    X: Any, Y: Any, gamma: float = 1.0, *, careful: bool = False
-) -> BlockFunction:
-    """Return the function from blocks of rows to −gamma‖x−y‖².
-
-    Dense inputs are centred first, which keeps the cancellation harmless, and augmented as
-    [x, ‖x‖², 1]·[2γy, −γ, −γ‖y‖²], so that one matrix product gives the whole expression. Clusters
-    that are far apart in units of 1/√γ cancel all the same; a careful function, made for an
-    exponential to be taken of it, then subtracts sample from sample. Sparse inputs are not centred.
-    """
-    if sparse.issparse(X) or sparse.issparse(Y):
-        if not careful or _is_sparse(X) or _is_sparse(Y) or not _cancels(X, Y, gamma):
-            return _sparse_minus_squared_distances(X, Y, gamma)
-        X, Y = X.toarray(), Y.toarray()
-    centre = Y.mean(axis=0)
-    left, right = _augmented(X - centre), _augmented(Y - centre)
-    if careful and _cancels(left[:, :-2], right[:, :-2], gamma):
-        return lambda rows, columns: -gamma * cdist(X[rows], Y[columns], "sqeuclidean")
-    right = np.concatenate(
-        [right[:, :-2] * (2 * gamma), right[:, -1:] * -gamma, right[:, -2:-1] * -gamma], axis=1
-    )
-
+def _exponential(exponent: BlockFunction) -> BlockFunction:
     def block(rows: slice, columns: slice) -> Array:
-        product = left[rows] @ right[columns].T
-        return np.minimum(product, 0.0, out=product)
-
-    return block
-
-
-def _cancels(X: Any, Y: Any, gamma: float) -> bool:
-    """Whether γ‖x‖² is so large that a difference of such numbers is no exponent any more."""
-    return bool(gamma * max(row_norms(Z, squared=True).max() for Z in (X, Y)) > _CANCELLING)
-
-
-def _is_sparse(X: Any) -> bool:
-    """Whether X as an array would take more room than it does, by far."""
-    return sparse.issparse(X) and 4 * X.nnz < X.shape[0] * X.shape[1]
-
-
-def _augmented(X: Array) -> Array:
-    return np.concatenate([X, row_norms(X, squared=True)[:, None], np.ones((len(X), 1))], axis=1)
-
-
-def _sparse_minus_squared_distances(X: Any, Y: Any, gamma: float) -> BlockFunction:
-    norms_x, norms_y = row_norms(X, squared=True), row_norms(Y, squared=True)
-
-    def block(rows: slice, columns: slice) -> Array:
-        product = np.ascontiguousarray(safe_sparse_dot(X[rows], Y[columns].T, dense_output=True))
-        product *= 2.0
-        product -= norms_x[rows, None]
-        product -= norms_y[columns]
-        np.minimum(product, 0.0, out=product)
-        product *= gamma
-        return product
+        values = exponent(rows, columns)
+        return np.exp(values, out=values)
 
     return block
 
@@ -265,7 +259,14 @@ def _blas_threads() -> int:
     return max((pool["num_threads"] for pool in pools if pool["user_api"] == "blas"), default=1)
 
 
-def kernel_width(gamma: float | str, X: Any, y: Array, sample_weight: Array | None = None) -> float:
+def kernel_width(
+    gamma: float | str,
+    X: Any,
+    y: Array,
+    sample_weight: Array | None = None,
+    *,
+    kernel: Any = "rbf",
+) -> float:
     """Return the number that ``gamma`` stands for.
 
     Parameters
@@ -280,6 +281,8 @@ def kernel_width(gamma: float | str, X: Any, y: Array, sample_weight: Array | No
         Labels of two classes.
     sample_weight : ndarray of shape (n_samples,), default=None
         A pair counts with the product of its samples' weights.
+    kernel : str or callable, default="rbf"
+        For ``"chi2"`` the squared distance is Σ(x−x')²/(x+x').
 
     Returns
     -------
@@ -291,7 +294,9 @@ def kernel_width(gamma: float | str, X: Any, y: Array, sample_weight: Array | No
     if gamma == "scale":
         return _scale_width(X)
     rule = {"median": _median_distance, "mean": _mean_distance}[gamma]
-    sigma = rule(X, y, None if sample_weight is None else relative(sample_weight))
+    minus_squares = minus_chi2_distances if kernel == "chi2" else minus_squared_distances
+    weight = None if sample_weight is None else relative(sample_weight)
+    sigma = rule(X, y, weight, minus_squares)
     return 1.0 / sigma**2 if sigma > 0 else 1.0
 
 
@@ -309,9 +314,11 @@ def _evenly_spaced(samples: Array) -> Array:
     return samples[np.linspace(0, len(samples) - 1, _WIDTH_SAMPLES).astype(int)]
 
 
-def _median_distance(X: Any, y: Array, sample_weight: Array | None) -> float:
+def _median_distance(
+    X: Any, y: Array, sample_weight: Array | None, minus_squares: Callable[..., BlockFunction]
+) -> float:
     first, second = (_evenly_spaced(np.flatnonzero(y == label)) for label in np.unique(y))
-    block = minus_squared_distances(X[first], X[second])
+    block = minus_squares(X[first], X[second])
     table = np.empty((len(first), len(second)))
     for rows in row_blocks(*table.shape):
         np.negative(block(rows, slice(None)), out=table[rows])
@@ -329,16 +336,19 @@ def _weighted_median(values: Array, weights: Array) -> float:
     """Return the median of values repeated by their weights."""
     order = np.argsort(values)
     below = np.cumsum(weights[order])
-    half = below[-1] / 2
-    low, high = np.searchsorted(below, half, "left"), np.searchsorted(below, half, "right")
+    # A sum that is half of all but for rounding is half of all.
+    half = below[-1] / 2 * np.array([1 - 1e-12, 1 + 1e-12])
+    low, high = np.searchsorted(below, half)
     return float(values[order[[low, high]]].mean())
 
 
-def _mean_distance(X: Any, y: Array, sample_weight: Array | None) -> float:
+def _mean_distance(
+    X: Any, y: Array, sample_weight: Array | None, minus_squares: Callable[..., BlockFunction]
+) -> float:
     chosen = _evenly_spaced(np.arange(X.shape[0]))
     weight = np.ones(len(chosen)) if sample_weight is None else sample_weight[chosen]
     X = X[chosen]
-    block = minus_squared_distances(X, X)
+    block = minus_squares(X, X)
     total = 0.0
     for rows in row_blocks(len(chosen), len(chosen)):
         distances = np.sqrt(-block(rows, slice(None)))

@@ -60,6 +60,45 @@ def select_landmarks(
     return np.sort(candidates[_pivots(kernel, X, candidates, n_landmarks, random_state)])
 
 
+def draw_more(
+    kernel: Kernel,
+    X: Any,
+    landmarks: NDArray[np.intp],
+    slopes: NDArray[np.float64],
+    n_more: int,
+    random_state: np.random.RandomState,
+) -> NDArray[np.intp]:
+    """Add landmarks where the fit on those at hand falls short.
+
+    Candidates are the samples with the steepest slopes, twice as many as asked for; among them
+    landmarks are chosen as ever, as the steepest alone are often neighbours.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X : array-like of shape (n_samples, n_features)
+        Or the kernel matrix itself, for a precomputed kernel.
+    landmarks : ndarray of shape (n_landmarks,)
+    slopes : ndarray of shape (n_samples,)
+        How much each sample's function would gain; nothing where it is zero.
+    n_more : int
+    random_state : numpy.random.RandomState
+
+    Returns
+    -------
+    landmarks : ndarray of shape (at most n_landmarks + n_more,)
+        Sorted indices, the old ones among them.
+    """
+    gains = slopes.copy()
+    gains[landmarks] = 0.0
+    steepest = np.argsort(-gains, kind="stable")[: 2 * n_more]
+    candidates = np.sort(steepest[gains[steepest] > 0])
+    if len(candidates) > n_more:
+        own = X[np.ix_(candidates, candidates)] if kernel.precomputed else X[candidates]
+        candidates = candidates[select_landmarks(kernel, own, n_more, random_state)]
+    return np.union1d(landmarks, candidates)
+
+
 def _pivots(
     kernel: Kernel,
     X: Any,

@@ -115,15 +115,18 @@ def certificate(classifier: Any) -> str:
         "No model of this kind has a penalised training loss lower by more than "
         f"{percent(share)}. This is computed from the fit, not assumed."
     )
-    full = getattr(classifier, "full_gap_", None)
-    if full is not None and getattr(classifier, "landmarks_", None) is not None:
-        told = (
-            f"Among models on the {len(classifier.landmarks_):,} rows chosen as landmarks none has "
-            f"a penalised training loss lower by more than {percent(share)}, and among models on "
-            f"all rows none lower by more than {percent(full / classifier.objective_)}. This is "
-            "computed from the fit, not assumed."
-        )
-    return told
+    if getattr(classifier, "landmarks_", None) is None:
+        return told
+    full = getattr(classifier, "full_gap_", np.nan)
+    on_all = "of models on all rows nothing is proved"
+    if np.isfinite(full):
+        limit = percent(full / classifier.objective_)
+        on_all = f"among models on all rows none lower by more than {limit}"
+    return (
+        f"Among models on the {len(classifier.landmarks_):,} rows chosen as landmarks none has "
+        f"a penalised training loss lower by more than {percent(share)}, and {on_all}. This is "
+        "computed from the fit, not assumed."
+    )
 
 
 # Below this a share is only said to be below this.

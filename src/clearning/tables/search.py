@@ -15,9 +15,8 @@ from threadpoolctl import threadpool_limits
 
 from clearning import CLearningClassifierCV, KernelCLearningClassifierCV
 
-# Beyond so many training rows a kernel is tried only if asked for, and then on landmarks.
+# Beyond so many training rows a kernel is tried only if asked for.
 MOST_KERNEL_ROWS = 5000
-_LANDMARKS = 1000
 
 
 @dataclass(frozen=True)
@@ -43,9 +42,9 @@ def search(
     """
     common = {"cv": cv, "selection": options.selection, "n_jobs": options.jobs}
     candidates = {"linear": CLearningClassifierCV(**common)}
-    landmarks = _LANDMARKS if Z.shape[0] > MOST_KERNEL_ROWS else None
-    kernel = KernelCLearningClassifierCV(n_landmarks=landmarks, **common)
-    if options.kernel or (options.kernel is None and landmarks is None and _takes(kernel, y)):
+    kernel = KernelCLearningClassifierCV(**common)
+    few = Z.shape[0] <= MOST_KERNEL_ROWS
+    if options.kernel or (options.kernel is None and few and _takes(kernel, y)):
         candidates["kernel"] = kernel
     notes: list[str] = []
     records = [_fit(name, each, Z, y, weight, notes, say) for name, each in candidates.items()]

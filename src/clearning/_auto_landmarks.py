@@ -1,0 +1,131 @@
+"""Landmarks by themselves: how many to begin with, and more of them until little is lost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from clearning._designs import Indices
+from clearning._expansion import Expansion, expand_at
+from clearning._full_gap import FullCertificate, Solution, full_certificate
+from clearning._problem import Grid, Problem, Settings, Start
+from clearning._regularization_path import RegularizationPath
+from clearning.kernels import Kernel
+from clearning.landmarks import draw_more
+from clearning.path import solve_path
+
+AUTO = "auto"
+# Landmarks to begin with, and at most.
+FIRST_LANDMARKS = 500
+MOST_LANDMARKS = 2000
+# A full gap of this share of the null objective is small enough: the objective itself is then off
+# by about a tenth of it.
+ENOUGH = 3e-3
+# A pass over n² kernel values takes two seconds, and a minute, at so many samples.
+MOST_CERTIFIED, MOST_CERTIFIED_AUTO = 20_000, 100_000
+
+
+@dataclass(frozen=True)
+class LandmarkFit:
+    """A path on landmarks, and what is proved of its chosen penalty."""
+
+    expansion: Expansion
+    path: RegularizationPath
+    full_gap: float
+
+
+def first_count(n_landmarks: int | str | None, n_samples: int, all_up_to: int) -> int | None:
+    """Return the number of landmarks to begin with; None for all samples."""
+    if n_landmarks != AUTO:
+        return n_landmarks  # type: ignore[return-value]
+    return None if n_samples <= all_up_to else FIRST_LANDMARKS
+
+
+@dataclass(frozen=True)
+class LandmarkRefinement:
+    """Fits on landmarks, judged by the full problem.
+
+    Attributes
+    ----------
+    kernel : Kernel
+    X : array-like
+        The samples that count.
+    problem : Problem
+        The problem on landmarks.
+    settings : Settings
+    grows : bool
+        Whether landmarks may be added.
+    random_state : int, RandomState instance or None
+    """
+
+    kernel: Kernel
+    X: Any
+    problem: Problem
+    settings: Settings
+    grows: bool
+    random_state: Any
+
+    def finish(self, expansion: Expansion, path: RegularizationPath, index: int) -> LandmarkFit:
+        """Certify one point of a path, and add landmarks until that is good enough.
+
+        The path is then walked again on all of them; the bound is one on the full problem, and
+        holds for every fit.
+        """
+        if expansion.penalty_kernel is None:
+            return LandmarkFit(expansion, path, float(path.dual_gaps[index]))
+        limit = MOST_CERTIFIED_AUTO if self.grows else MOST_CERTIFIED
+        if self.X.shape[0] > limit:
+            return LandmarkFit(expansion, path, np.nan)
+        point, at = path, index
+        certificate = self._certify(expansion.centres, point, at)
+        rng = check_random_state(self.random_state)
+        while self.grows and certificate.gap > ENOUGH * path.null_objective:
+            more = self._more(expansion.centres, certificate, rng)
+            if len(more) == len(expansion.centres):
+                break
+            start = _start_at(more, expansion.centres, point.start(at))
+            expansion, at = expand_at(self.kernel, self.X, more), 0
+            point = self._solve(expansion, path, path.alphas[[index]], start)
+            certificate = self._certify(more, point, at)
+        if point is not path:
+            path = point if len(path.alphas) == 1 else self._solve(expansion, path, path.alphas)
+        return LandmarkFit(expansion, path, certificate.gap_of(float(path.objectives[index])))
+
+    def _certify(self, centres: Indices, path: RegularizationPath, index: int) -> FullCertificate:
+        start = path.start(index)
+        fit = Solution(
+            centres,
+            start.coef,
+            start.intercept,
+            float(path.objectives[index]),
+            path.loss,
+            float(path.alphas[index]),
+            path.l1_ratio,
+        )
+        problem = self.problem
+        return full_certificate(self.kernel, self.X, problem.target, problem.fit_intercept, fit)
+
+    def _more(
+        self, centres: Indices, certificate: FullCertificate, rng: np.random.RandomState
+    ) -> Indices:
+        """Return twice as many landmarks, where so many are missing and allowed."""
+        n_more = min(len(centres), MOST_LANDMARKS - len(centres))
+        if n_more <= 0 or not np.isfinite(certificate.slopes).all():
+            return centres
+        return draw_more(self.kernel, self.X, centres, certificate.missing, n_more, rng)
+
+    def _solve(
+        self, expansion: Expansion, path: RegularizationPath, alphas: Any, start: Any = None
+    ) -> RegularizationPath:
+        problem, grid = replace(self.problem, design=expansion), Grid.of(alphas)
+        return solve_path(problem, path.loss, path.l1_ratio, grid, self.settings, start)
+
+
+def _start_at(centres: Indices, old: Indices, start: Start) -> Start:
+    """Return a start in other landmarks, the old ones among them."""
+    coef = np.zeros(len(centres))
+    coef[np.searchsorted(centres, old)] = start.coef
+    return Start(coef, start.intercept)
