@@ -9,9 +9,12 @@ HEADERS := $(shell find src/core tests/parts -name "*.hpp")
 BENCH  := .venv-bench
 PEERS  := $(BENCH)/.installed
 
+DOCS   := $(VENV)/.docs
+SITE   := build/docs
+
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test browser lint tidy sanitize sanitize-threads build clean bench bench-quick bench-blocks guard fuzz
+.PHONY: demo test browser lint tidy sanitize sanitize-threads build clean docs docs-browser bench bench-quick bench-blocks guard fuzz
 
 demo: $(STAMP)
 	$(BIN)/clearning demo
@@ -24,6 +27,17 @@ browser: $(STAMP)
 	command -v chromium || command -v chromium-browser || \
 		(apt-get update && apt-get install --yes --no-install-recommends chromium)
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest tests/test_report_browser.py
+
+# The documentation into build/docs/html: every page, cell and picture made anew, a warning is an error.
+docs: $(DOCS)
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m sphinx -W --keep-going -q -j 2 \
+		-d $(SITE)/doctrees docs $(SITE)/html
+
+# What pyproject.toml lists as the `docs` extra, beside the package in the same environment.
+$(DOCS): $(STAMP)
+	$(BIN)/python -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['project']['optional-dependencies']['docs'], sep='\n')" > $@.txt
+	$(BIN)/python -m pip install --quiet --requirement $@.txt
+	touch $@
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
