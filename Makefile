@@ -75,11 +75,14 @@ build: $(STAMP)
 # The editable install points at src/clearning, so only a change of the core or of the metadata rebuilds.
 # It alone carries clearning._parts, through which tests/parts reach the parts of the core.
 $(STAMP): $(CORE) $(SOURCES) $(HEADERS)
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet "scikit-build-core>=0.10" "nanobind>=2.4" ninja cmake
-	$(BIN)/python -m pip install --quiet --no-build-isolation \
+	@echo "Setting up $(VENV); the first time takes some minutes, most of them the compiler's."
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python packaging/speak.py "Build tools" \
+		-m pip install "scikit-build-core>=0.10" "nanobind>=2.4" ninja cmake
+	@$(BIN)/python packaging/speak.py "The package and what it needs" \
+		-m pip install --verbose --no-build-isolation \
 		--config-settings=cmake.define.CLEARNING_PARTS=ON --editable ".[plots,test]"
-	touch $@
+	@touch $@
 
 # Benchmarks: the peers in an environment of their own; results go to benchmarks/RESULTS.md.
 bench: $(PEERS)
