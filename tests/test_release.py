@@ -7,6 +7,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 
 import clearning
 
@@ -78,3 +79,34 @@ def test_the_oldest_python_is_the_same_everywhere():
     floor = PROJECT["requires-python"].removeprefix(">=")
     listed = [c.split(" :: ")[-1] for c in PROJECT["classifiers"] if re.search(r":: 3\.\d+$", c)]
     assert listed[0] == floor
+
+
+def test_workflows_are_sound_and_call_targets_that_exist():
+    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    workflows = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+    assert {path.stem for path in workflows} == {"docs", "lint", "nightly", "tests", "wheels"}
+    for path in workflows:
+        jobs = yaml.safe_load(path.read_text(encoding="utf-8"))["jobs"]
+        steps = [step for job in jobs.values() for step in job["steps"]]
+        assert all(("uses" in step) != ("run" in step) for step in steps), path
+        called = re.findall(r"^make ([\w-]+)", "\n".join(s.get("run", "") for s in steps), re.M)
+        assert set(called) <= targets, path
+        for script in re.findall(r"packaging/\w+\.py", path.read_text()):
+            assert (ROOT / script).exists(), script
+
+
+def test_the_conda_recipe_names_what_the_package_needs():
+    jinja2 = pytest.importorskip("jinja2")
+    given = {"load_file_data": lambda *_, **__: {"project": PROJECT}, "compiler": lambda name: name}
+    text = (ROOT / "packaging" / "conda" / "meta.yaml").read_text(encoding="utf-8")
+    recipe = yaml.safe_load(jinja2.Template(text).render(PYTHON="python", **given))
+    assert recipe["package"]["version"] == PROJECT["version"]
+    needed = {re.split(r"[>=]", name)[0].strip() for name in PROJECT["dependencies"]}
+    assert needed == {name.split()[0] for name in recipe["requirements"]["run"]} - {"python"}
+
+
+def test_the_oldest_versions_are_the_floors(capsys):
+    _script(ROOT / "packaging" / "oldest.py").main()
+    printed = capsys.readouterr().out.split()
+    assert len(printed) == len(PROJECT["dependencies"])
+    assert all(re.fullmatch(r"[\w-]+==[\d.]+\.\*", line) for line in printed)
