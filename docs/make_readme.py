@@ -21,7 +21,7 @@ WORKLOADS = {
     "dorothea": "dorothea, 800 × 100,000, sparse",
     "rt_polarity": "rt_polarity, text, 10,662 × 10,344",
 }
-SOLVERS = ("glmnet (R)", "adelie", "skglm", "clearning")
+SOLVERS = ("glmnet (R)", "python-glmnet", "adelie", "skglm", "clearning")
 
 
 def main() -> None:
@@ -71,7 +71,7 @@ def paper() -> str:
     """What the reproduction found, in a sentence."""
     page = (DOCS / "reproduction.md").read_text(encoding="utf-8")
     tied = re.findall(
-        r"\*\*(Features|Kernels)\*\*: C-learning .*?, and is best or tied .*? on (\d+);", page
+        r"\*\*(?:Features|Kernels)\*\*: C-learning .*?, and is best or tied .*? on (\d+);", page
     )
     cells = re.search(r"at or below the paper's C-learning in (\d+) of (\d+) cells", page)
     assert len(tied) == 2, tied

@@ -66,7 +66,10 @@ def test_the_readme_of_a_package_index_leads_to_the_public_address():
 @pytest.mark.parametrize("block", ["speed", "paper"])
 def test_figures_in_the_readme_are_those_of_their_source(block):
     module = _script(ROOT / "docs" / "make_readme.py")
-    assert module.replaced(README, block, getattr(module, block)()) == README
+    content = getattr(module, block)()
+    assert re.search(r"\d", content)
+    assert "('" not in content
+    assert module.replaced(README, block, content) == README
 
 
 def test_one_version_everywhere():
