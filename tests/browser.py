@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
@@ -97,7 +98,9 @@ class Browser:
 class Page:
     """A page that was opened, and what it said while it loaded."""
 
-    def __init__(self, browser: Browser, path: Path, width: int = 1200, dark: bool = False) -> None:
+    def __init__(
+        self, browser: Browser, where: Path | str, width: int = 1200, dark: bool = False
+    ) -> None:
         self.browser = browser
         target = browser.command("Target.createTarget", url="about:blank")["targetId"]
         attached = browser.command("Target.attachToTarget", targetId=target, flatten=True)
@@ -114,7 +117,8 @@ class Page:
         )
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.send("Emulation.setEmulatedMedia", features=[scheme])
-        self.send("Page.navigate", url=path.as_uri())
+        address = where.as_uri() if isinstance(where, Path) else where
+        self.send("Page.navigate", url=address)
         browser.wait_for("Page.loadEventFired", self.session)
         # Once the page answers, whatever loading it caused has been told.
         self.ask("1")
@@ -129,6 +133,14 @@ class Page:
         if "exceptionDetails" in found:
             raise RuntimeError(found["exceptionDetails"])
         return found["result"].get("value")
+
+    def wait_until(self, expression: str, seconds: float = 30.0) -> None:
+        """Ask until the answer is true."""
+        end = time.monotonic() + seconds
+        while not self.ask(expression):
+            if time.monotonic() > end:
+                raise TimeoutError(f"not within {seconds} s: {expression}")
+            time.sleep(0.05)
 
     def complaints(self) -> list[str]:
         """Exceptions, console errors and log entries of this page."""

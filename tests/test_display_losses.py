@@ -56,12 +56,13 @@ def test_from_paper_is_figure_1():
 def test_from_cooling_leads_from_logistic_to_hinge():
     loss, probability = LossDisplay.from_cooling([1.0, 0.5, 1e-6]).axes_
     z, hot = curve(loss.get_lines()[0])
-    cold = curve(loss.get_lines()[-1])[1]
+    cold, usual = (curve(line)[1] for line in loss.get_lines()[-2:])
     np.testing.assert_allclose(hot, np.log1p(np.exp(-z)), rtol=1e-12)
     np.testing.assert_allclose(cold, np.maximum(1 - z, 0), atol=1e-5)
+    np.testing.assert_allclose(usual, np.log1p(np.exp(1 - z)) / np.log1p(np.e), rtol=1e-12)
     away = np.abs(np.abs(z) - 1) > 1e-3
     steps = np.select([z < -1, z > 1], [0.0, 1.0], 0.5)
-    np.testing.assert_allclose(curve(probability.get_lines()[-1])[1][away], steps[away], atol=1e-9)
+    np.testing.assert_allclose(curve(probability.get_lines()[-2])[1][away], steps[away], atol=1e-9)
 
 
 def test_bad_input_is_named():

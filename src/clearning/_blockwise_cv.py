@@ -88,6 +88,17 @@ feature_names_in_
     --------
     BlockwiseCLearningClassifier : One fit at one penalty.
     CLearningClassifierCV : The same for rows in memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from clearning import BlockwiseCLearningClassifierCV
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(2000, 5))
+    >>> y = X[:, 0] + rng.logistic(size=2000) > 0
+    >>> model = BlockwiseCLearningClassifierCV(alphas=10).fit(X, y)
+    >>> model.path_.coefs.shape
+    (10, 5)
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

@@ -152,7 +152,7 @@ class KernelCLearningClassifierCV(SearchMixin, BaseKernelClassifier):
         The loss that was minimised.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X has them.
 
     See Also

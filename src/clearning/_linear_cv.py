@@ -132,7 +132,7 @@ class CLearningClassifierCV(SearchMixin, BaseLinearClassifier):
         The loss that was minimised.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X has them.
 
     See Also

@@ -91,6 +91,12 @@ class Loss:
     `conjugate(s)` is the convex conjugate φ*(−s) = sup over z of −s z − φ(z); s ≥ 0 is the weight
     of a sample, and outside its domain the value is +inf. `link(eta)` is the minimiser over f of
     η φ(f) + (1−η) φ(−f), and `inverse_link` its inverse.
+
+    Examples
+    --------
+    >>> from clearning.losses import Hinge, Loss
+    >>> isinstance(Hinge(), Loss), Hinge().has_link
+    (True, False)
     """
 
     name: ClassVar[str]

@@ -48,6 +48,19 @@ class RegularizationPath:
         Class labels; the second is the positive one.
     feature_names : tuple of str or None
         Column names of the training frame, if it had any.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from clearning import clearning_path
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> path = clearning_path(X, y, standardize=True, alphas=[0.1, 0.01])
+    >>> path.coefs.shape
+    (2, 30)
+    >>> path.predict_proba(X, alpha=0.01).shape
+    (569, 2)
+    >>> bool(path.converged.all())
+    True
     """
 
     alphas: np.ndarray

@@ -33,6 +33,15 @@ class HingeLimit:
         Weighted share of the training samples on the wrong side.
     converged : bool
         Whether the gap is at most `tol` times the null model's objective.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from clearning import temperature_path
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> limit = temperature_path(X, y, alpha=0.02, rhos=[1.0], standardize=True).hinge_limit
+    >>> bool(limit.dual_gap <= 1e-6)
+    True
     """
 
     def __repr__(self) -> str:
@@ -91,6 +100,17 @@ class TemperaturePath:
         Class labels; the second is the positive one.
     feature_names : tuple of str or None
         Column names of the training frame, if it had any.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from clearning import temperature_path
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> path = temperature_path(X, y, alpha=0.02, rhos=[1.0, 0.1], standardize=True)
+    >>> path.predict_proba(X, rho=0.1).shape
+    (569, 2)
+    >>> bool(path.hinge_limit.converged)
+    True
     """
 
     def __repr__(self) -> str:

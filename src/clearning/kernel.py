@@ -115,7 +115,7 @@ class KernelCLearningClassifier(BaseKernelClassifier):
         The loss.
     n_features_in_ : int
         Number of features seen during fit.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of features, where X had some.
 
     See Also

@@ -168,6 +168,12 @@ class CLoss(Coherence):
     Notes
     -----
     Equation (8) of Zhang, Dai and Jordan (2012). Link and inverse link are those of `Coherence`.
+
+    Examples
+    --------
+    >>> from clearning.losses import CLoss
+    >>> CLoss(rho=0.5, u=1.0).value([0.0, 20.0]).round(6)
+    array([1., 0.])
     """
 
     name: ClassVar[str] = "coherence"
@@ -192,6 +198,12 @@ class MajorizationLoss(Coherence):
         Temperature, > 0.
     u : float, default=1.0
         Margin, >= 0. At u = 1 this is the C-loss; at ρ = 1, u = 0 the logistic loss over log 2.
+
+    Examples
+    --------
+    >>> from clearning.losses import MajorizationLoss
+    >>> float(MajorizationLoss(rho=0.5, u=0.3).value(0.0))
+    1.0
     """
 
     name: ClassVar[str] = "majorization"
@@ -204,7 +216,14 @@ class MajorizationLoss(Coherence):
 
 @dataclass(frozen=True)
 class Logistic(Coherence):
-    """The logistic loss log(1 + exp(−z)), which is V_{1,0}."""
+    """The logistic loss log(1 + exp(−z)), which is V_{1,0}.
+
+    Examples
+    --------
+    >>> from clearning.losses import Logistic
+    >>> Logistic().inverse_link([0.0, 1.0]).round(4)
+    array([0.5   , 0.7311])
+    """
 
     rho: float = field(default=1.0, init=False, repr=False)
     u: float = field(default=0.0, init=False, repr=False)
@@ -218,6 +237,12 @@ class Hinge(Loss):
 
     At the kink the gradient is −1/2, the limit of the coherence function's. It has no link: the
     minimiser of the expected loss is sign(η − 1/2), which cannot be inverted.
+
+    Examples
+    --------
+    >>> from clearning.losses import Hinge
+    >>> Hinge().value([-1.0, 0.0, 1.0, 2.0])
+    array([2., 1., 0., 0.])
     """
 
     name: ClassVar[str] = "hinge"
@@ -250,6 +275,12 @@ class SquaredHinge(Loss):
 
     Its link is 2η − 1. Scores beyond ±1 have no probability under it, and `inverse_link` clips
     them to 0 and 1: fit for a picture, not for a log-loss, so `has_link` is False.
+
+    Examples
+    --------
+    >>> from clearning.losses import SquaredHinge
+    >>> SquaredHinge().value([-1.0, 0.0, 1.0])
+    array([4., 1., 0.])
     """
 
     name: ClassVar[str] = "squared_hinge"
@@ -300,6 +331,12 @@ class HuberizedHinge(Loss):
     It is the maximum over s in [0, 1] of s (1 − z) − δ s²/2: the coherence function with its
     entropy replaced by a parabola. As for `SquaredHinge`, scores beyond ±1 get probability 0 or 1,
     and `has_link` is False; for δ < 1 all scores within 1 − δ of zero get 1/2.
+
+    Examples
+    --------
+    >>> from clearning.losses import HuberizedHinge
+    >>> HuberizedHinge(delta=2.0).value([-2.0, 0.0, 2.0])
+    array([2.  , 0.25, 0.  ])
     """
 
     delta: float = 2.0
@@ -358,7 +395,14 @@ class HuberizedHinge(Loss):
 
 @dataclass(frozen=True)
 class Exponential(Loss):
-    """The exponential loss exp(−z/2); beyond z ≈ −1419 it exceeds every double and is +inf."""
+    """The exponential loss exp(−z/2); beyond z ≈ −1419 it exceeds every double and is +inf.
+
+    Examples
+    --------
+    >>> from clearning.losses import Exponential
+    >>> Exponential().value([0.0, 2.0]).round(4)
+    array([1.    , 0.3679])
+    """
 
     name: ClassVar[str] = "exponential"
     has_link: ClassVar[bool] = True
@@ -423,6 +467,12 @@ def make_loss(loss: str | Loss, *, rho: float = 1.0, u: float = 1.0, delta: floa
     Returns
     -------
     Loss
+
+    Examples
+    --------
+    >>> from clearning.losses import make_loss
+    >>> make_loss("coherence", rho=0.5)
+    CLoss(rho=0.5, u=1.0)
     """
     if isinstance(loss, Loss):
         return loss

@@ -60,6 +60,13 @@ def cross_entropy(
     -------
     float
         In nats.
+
+    Examples
+    --------
+    >>> from clearning.metrics import cross_entropy
+    >>> y, p = [0, 0, 1, 1], [0.1, 0.4, 0.6, 0.9]
+    >>> round(cross_entropy(y, p), 4)
+    0.3081
     """
     Range(0.0, 0.5, closed="left").check("eps", eps)
     event, p, weight = _check(y, p, sample_weight, pos_label)
@@ -83,6 +90,12 @@ def generalized_kl(eta: ArrayLike, p: ArrayLike, sample_weight: ArrayLike | None
     -------
     float
         Zero if and only if p equals η; infinite where p excludes what η allows.
+
+    Examples
+    --------
+    >>> from clearning.metrics import generalized_kl
+    >>> round(generalized_kl([0.5, 0.9], [0.5, 0.8]), 4)
+    0.0183
     """
     p, weight = _check_probabilities(p, sample_weight)
     eta = _check_probability(eta, "eta")
@@ -97,7 +110,15 @@ def brier_score(
     *,
     pos_label: Any = None,
 ) -> float:
-    """Mean of ([y = 1] − p)²; parameters as in :func:`cross_entropy`."""
+    """Mean of ([y = 1] − p)²; parameters as in :func:`cross_entropy`.
+
+    Examples
+    --------
+    >>> from clearning.metrics import brier_score
+    >>> y, p = [0, 0, 1, 1], [0.1, 0.4, 0.6, 0.9]
+    >>> round(brier_score(y, p), 4)
+    0.085
+    """
     event, p, weight = _check(y, p, sample_weight, pos_label)
     return _mean((event - p) ** 2, weight)
 
@@ -113,6 +134,13 @@ class ReliabilityCurve(NamedTuple):
         Sum of the sample weights in each bin.
     effective_size : ndarray of shape (n_bins,)
         Kish's effective number of samples, (Σw)²/Σw²: the count, where weights are equal.
+
+    Examples
+    --------
+    >>> from clearning.metrics import reliability_curve
+    >>> curve = reliability_curve([0, 0, 1, 1], [0.1, 0.4, 0.6, 0.9], n_bins=2)
+    >>> curve.prob_true
+    array([0., 1.])
     """
 
     prob_pred: Array
@@ -144,6 +172,13 @@ def reliability_curve(
     Returns
     -------
     ReliabilityCurve
+
+    Examples
+    --------
+    >>> from clearning.metrics import reliability_curve
+    >>> y, p = [0, 0, 1, 1], [0.1, 0.4, 0.6, 0.9]
+    >>> reliability_curve(y, p, n_bins=2).prob_pred
+    array([0.25, 0.75])
     """
     event, p, weight = _check(y, p, sample_weight, pos_label)
     which = np.searchsorted(_inner_edges(p, weight, n_bins, strategy), p)
@@ -168,10 +203,17 @@ def expected_calibration_error(
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
 ) -> float:
-    """Σ_b (weight of bin b) |share of the positive class in b − mean p in b|.
+    """Mean over bins of the distance between the share of the positive class and the mean of p.
 
     Parameters are those of :func:`reliability_curve`. The value depends on the bins; for one that
     does not, see :func:`smooth_calibration_error`.
+
+    Examples
+    --------
+    >>> from clearning.metrics import expected_calibration_error
+    >>> y, p = [0, 0, 1, 1], [0.1, 0.4, 0.6, 0.9]
+    >>> round(expected_calibration_error(y, p), 4)
+    0.25
     """
     weight = check_weight(sample_weight, p)
     share = None if weight is None else relative(weight)
@@ -210,6 +252,13 @@ def smooth_calibration_error(
     residual r moves the maximum past kinks that change the slope by r in all. Above 2¹⁴ distinct
     probabilities the argument of g is rounded to a multiple of 2⁻¹⁴, which changes the value by at
     most 2⁻¹⁵ and keeps a million samples within seconds.
+
+    Examples
+    --------
+    >>> from clearning.metrics import smooth_calibration_error
+    >>> y, p = [0, 0, 1, 1], [0.1, 0.4, 0.6, 0.9]
+    >>> round(smooth_calibration_error(y, p), 4)
+    0.04
     """
     event, p, weight = _check(y, p, sample_weight, pos_label)
     values, inverse = np.unique(p, return_inverse=True)

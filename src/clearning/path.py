@@ -160,6 +160,15 @@ def clearning_path(
     Returns
     -------
     RegularizationPath
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from clearning import clearning_path
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> path = clearning_path(X, y, standardize=True, alphas=50)
+    >>> print(path.n_nonzero[0], path.coefs.shape, bool(path.converged.all()))
+    0 (50, 30) True
     """
     problem = linear_problem(
         X,
@@ -263,6 +272,16 @@ class_weight, offset, tol, max_iter, coef_init, intercept_init
     -------
     RegularizationPath
         Its `coefs` are the β.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from sklearn.metrics.pairwise import rbf_kernel
+    >>> from clearning import kernel_clearning_path
+    >>> X, y = make_moons(100, noise=0.2, random_state=0)
+    >>> path = kernel_clearning_path(rbf_kernel(X, gamma=2.0), y, alphas=20)
+    >>> print(path.coefs.shape, bool(path.converged.all()))
+    (20, 100) True
     """
     problem = kernel_problem(
         K,

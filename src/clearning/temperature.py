@@ -149,6 +149,16 @@ def kernel_temperature_path(
     -------
     TemperaturePath
         Its `coefs` are the β, and `n_nonzero` counts the support vectors.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from sklearn.metrics.pairwise import rbf_kernel
+    >>> from clearning import kernel_temperature_path
+    >>> X, y = make_moons(100, noise=0.2, random_state=0)
+    >>> path = kernel_temperature_path(rbf_kernel(X, gamma=2.0), y, alpha=0.01, rhos=[1.0, 0.1])
+    >>> bool((path.distances <= path.distance_bounds).all())
+    True
     """
     problem = kernel_problem(
         K,

@@ -271,6 +271,14 @@ class PlattCalibrator(_ScoreCalibrator):
     ----------
     J. Platt (1999), Probabilistic outputs for support vector machines. H.-T. Lin, C.-J. Lin and
     R. C. Weng (2007), A note on Platt's probabilistic outputs for support vector machines.
+
+    Examples
+    --------
+    >>> from clearning import PlattCalibrator
+    >>> calibrator = PlattCalibrator().fit([-2.0, -1.0, -0.5, 0.3, 1.0, 2.0], [0, 0, 1, 0, 1, 1])
+    >>> calibrator.predict_proba([0.0, 2.0]).round(2)
+    array([[0.49, 0.51],
+           [0.2 , 0.8 ]])
     """
 
     a_: float
@@ -319,6 +327,14 @@ class SollichCalibrator(_ScoreCalibrator):
     ----------
     P. Sollich (2002), Bayesian methods for support vector machines: evidence and predictive class
     probabilities.
+
+    Examples
+    --------
+    >>> from clearning import SollichCalibrator
+    >>> calibrator = SollichCalibrator().fit([-2.0, 2.0], [0, 1])
+    >>> calibrator.predict_proba([0.0, 2.0]).round(2)
+    array([[0.5 , 0.5 ],
+           [0.05, 0.95]])
     """
 
     def fit(

@@ -94,7 +94,7 @@ class CalibratedMarginClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
         The fitted pairs ``(estimator, calibrator)``: one, or one for each fold.
     n_features_in_ : int
         Number of features, if the estimator has it.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, if the estimator has them.
 
     Notes

@@ -45,6 +45,17 @@ class JointCoherenceCalibrator(BaseEstimator):
         The temperature and the margin.
     classes_ : ndarray of shape (n_classes,)
         The labels, in the order of the scores' columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from clearning import JointCoherenceCalibrator
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(0, 3, 300)
+    >>> scores = np.eye(3)[y] + rng.normal(size=(300, 3))
+    >>> calibrator = JointCoherenceCalibrator().fit(scores, y)
+    >>> bool((calibrator.predict_proba(scores).argmax(axis=1) == scores.argmax(axis=1)).all())
+    True
     """
 
     def __init__(self, u: float | str = "fit", smooth: float = 0.5) -> None:

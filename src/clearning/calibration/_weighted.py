@@ -71,7 +71,7 @@ class WeightedMarginClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimato
         The m − 1 fitted scores.
     n_features_in_ : int
         Number of features, if the estimator has it.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, if the estimator has them.
 
     Notes

@@ -30,6 +30,11 @@ def load_usps(subset: str = "train") -> Data:
     -------
     X : ndarray of shape (n_samples, 256)
     y : ndarray of shape (n_samples,)
+
+    Examples
+    --------
+    >>> from clearning.datasets import load_usps
+    >>> X, y = load_usps("test")  # doctest: +SKIP
     """
     if subset not in ("train", "test"):
         raise ValueError(f"subset must be 'train' or 'test'; got {subset!r}.")
@@ -51,6 +56,11 @@ def load_usps_pair(positive: int, negative: int, n_per_digit: int = 200) -> Data
     -------
     X : ndarray of shape (2 * n_per_digit, 256)
     y : ndarray of shape (2 * n_per_digit,), values -1 and +1
+
+    Examples
+    --------
+    >>> from clearning.datasets import load_usps_pair
+    >>> X, y = load_usps_pair(2, 3)  # doctest: +SKIP
     """
     X, digit = load_usps()
     rows = _first_of_each(digit, (positive, negative), n_per_digit)
@@ -69,6 +79,11 @@ def load_usps_odd_even(n_per_digit: int = 80) -> Data:
     -------
     X : ndarray of shape (10 * n_per_digit, 256)
     y : ndarray of shape (10 * n_per_digit,), values -1 and +1
+
+    Examples
+    --------
+    >>> from clearning.datasets import load_usps_odd_even
+    >>> X, y = load_usps_odd_even()  # doctest: +SKIP
     """
     X, digit = load_usps()
     rows = _first_of_each(digit, range(10), n_per_digit)
@@ -82,6 +97,11 @@ def load_colon() -> Data:
     -------
     X : ndarray of shape (62, 2000)
     y : ndarray of shape (62,), values -1 and +1
+
+    Examples
+    --------
+    >>> from clearning.datasets import load_colon
+    >>> X, y = load_colon()  # doctest: +SKIP
     """
     arrays = fetch(sources.COLON)
     return np.log10(arrays["X"]), _signs(arrays["y"])
@@ -97,6 +117,11 @@ def load_leukemia() -> Data:
     -------
     X : ndarray of shape (72, 3571)
     y : ndarray of shape (72,), values -1 and +1
+
+    Examples
+    --------
+    >>> from clearning.datasets import load_leukemia
+    >>> X, y = load_leukemia()  # doctest: +SKIP
     """
     arrays = fetch(sources.LEUKEMIA)
     return select_genes(arrays["X"]), _signs(arrays["y"])
@@ -118,6 +143,11 @@ def load_g241c() -> Data:
     -------
     X : ndarray of shape (1500, 241)
     y : ndarray of shape (1500,), values -1 and +1
+
+    Examples
+    --------
+    >>> from clearning.datasets import load_g241c
+    >>> X, y = load_g241c()  # doctest: +SKIP
     """
     return _ssl(sources.G241C)
 
@@ -129,6 +159,11 @@ def load_g241d() -> Data:
     -------
     X : ndarray of shape (1500, 241)
     y : ndarray of shape (1500,), values -1 and +1
+
+    Examples
+    --------
+    >>> from clearning.datasets import load_g241d
+    >>> X, y = load_g241d()  # doctest: +SKIP
     """
     return _ssl(sources.G241D)
 

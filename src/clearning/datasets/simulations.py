@@ -43,6 +43,13 @@ def make_simulation(number: int, n_samples: int = 1000, random_state: RandomStat
     X : ndarray of shape (n_samples, 2)
     y : ndarray of shape (n_samples,), values -1 and +1
     eta : ndarray of shape (n_samples,), the true Pr(y = +1 | x)
+
+    Examples
+    --------
+    >>> from clearning.datasets import make_simulation
+    >>> X, y, eta = make_simulation(1, 100, random_state=0)
+    >>> print(X.shape, sorted(set(eta.tolist())))
+    (100, 2) [0.2, 0.8]
     """
     if number not in (1, 2):
         raise ValueError(f"number must be 1 or 2, the paper's two simulations; got {number!r}.")
@@ -52,7 +59,14 @@ def make_simulation(number: int, n_samples: int = 1000, random_state: RandomStat
 
 
 def simulation_probability(number: int, X: ArrayLike) -> NDArray[np.float64]:
-    """Return the true η(x) of simulation 1 or 2 at any points."""
+    """Return the true η(x) of simulation 1 or 2 at any points.
+
+    Examples
+    --------
+    >>> from clearning.datasets import simulation_probability
+    >>> simulation_probability(1, [[0.5, 0.0], [-0.5, 0.0]])
+    array([0.8, 0.2])
+    """
     X = np.asarray(X, dtype=float)
     if number == 1:
         return np.where(X[:, 0] >= 0, 1 - FLIPPED, FLIPPED)
@@ -100,6 +114,13 @@ def make_g241c(
     -------
     X, y, eta
         As in `make_simulation`.
+
+    Examples
+    --------
+    >>> from clearning.datasets import make_g241c
+    >>> X, y, eta = make_g241c(100, random_state=0)
+    >>> X.shape
+    (100, 241)
     """
     Range(2, closed="left", integer=True).check("n_samples", n_samples)
     Range(1, closed="left", integer=True).check("n_features", n_features)
@@ -130,6 +151,13 @@ def make_g241d(
     -------
     X, y, eta
         As in `make_simulation`.
+
+    Examples
+    --------
+    >>> from clearning.datasets import make_g241d
+    >>> X, y, eta = make_g241d(100, random_state=0)
+    >>> X.shape
+    (100, 241)
     """
     Range(4, closed="left", integer=True).check("n_samples", n_samples)
     Range(1, closed="left", integer=True).check("n_features", n_features)

@@ -24,7 +24,14 @@ Arrays = dict[str, NDArray]
 
 
 class DatasetError(OSError):
-    """A data set is missing, damaged or could not be stored; the message says what to do."""
+    """A data set is missing, damaged or could not be stored; the message says what to do.
+
+    Examples
+    --------
+    >>> from clearning.datasets import DatasetError
+    >>> issubclass(DatasetError, OSError)
+    True
+    """
 
 
 @dataclass(frozen=True)

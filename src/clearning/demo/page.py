@@ -9,8 +9,12 @@ from operator import attrgetter
 from pathlib import Path
 
 from clearning import __version__
-from clearning.demo.contest import HEADINGS, OURS, Contest, Row
+from clearning.demo import contest as contest_module
+from clearning.demo import proof as proof_module
+from clearning.demo.contest import Contest, Row
 from clearning.demo.pictures import Picture
+from clearning.demo.problems import OURS
+from clearning.demo.proof import Proof
 
 _STYLE = """
 :root { --ink: #1c2330; --soft: #5a6372; --paper: #ffffff; --rule: #dfe3ea; --mark: #0072b2; }
@@ -45,16 +49,18 @@ figcaption { font-size: .92rem; margin-top: .5rem; max-width: 46rem; }
 
 _LEAD = """
 <p>C-learning trains a large-margin classifier, linear or with a kernel, on a smooth convex loss
-between the logistic loss and the SVM's hinge. The loss has its own class probability, so nothing
-has to be calibrated afterwards, and every fit comes with a duality gap: a proof of how far it is
-from the optimum.</p>
-<p class="soft">Every method standardises the features and tunes itself by five-fold
-cross-validation on the training samples; seconds include that. <em>Calibration</em> is the expected
-calibration error over ten bins of equal size. The best figure of each column is bold.</p>
+between the logistic loss and the SVM's hinge. The loss has its own class probability, and every fit
+comes with a duality gap: a proof of how far it is from the optimum.</p>
+<p class="soft">Every method is tuned by five-fold cross-validation on the training samples; seconds
+include that. Our estimators run with their defaults. The best figure of each column is bold, and
+it is not always ours.</p>
 """
+_COMPARED = ("error", "log_loss")  # columns 1 and 2 of a contest's table
 
 
-def write_page(sections: Sequence[tuple[Contest, Sequence[Picture]]], folder: Path) -> Path:
+def write_page(
+    sections: Sequence[tuple[Contest, Sequence[Picture]]], proof: Proof, folder: Path
+) -> Path:
     """Write `index.html` into the folder and return its path."""
     body = "".join(_section(contest, pictures) for contest, pictures in sections)
     path = folder / "index.html"
@@ -63,7 +69,7 @@ def write_page(sections: Sequence[tuple[Contest, Sequence[Picture]]], folder: Pa
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="color-scheme" content="light dark">\n'
         f"<title>clearning: the demo</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n"
-        f"<h1>Margins that know how sure they are</h1>{_LEAD}{body}"
+        f"<h1>Margins that know how sure they are</h1>{_LEAD}{body}{_proof_section(proof)}"
         f'<p class="soft">clearning {__version__}</p>\n</body>\n</html>\n',
         encoding="utf-8",
     )
@@ -71,36 +77,50 @@ def write_page(sections: Sequence[tuple[Contest, Sequence[Picture]]], folder: Pa
 
 
 def _section(contest: Contest, pictures: Sequence[Picture]) -> str:
+    best = [min(_competing(contest), key=attrgetter(name)).cells() for name in _COMPARED]
+    rows = "".join(
+        # What is printed alike counts alike.
+        _row(
+            row.cells(),
+            {i for i, winner in enumerate(best, start=1) if row.cells()[i] == winner[i]},
+            ours=row.method.startswith(OURS),
+        )
+        for row in contest.rows
+    )
     figures = "".join(map(_figure, pictures))
     return (
         f"<h2>{escape(contest.title)}</h2>\n<p>{escape(contest.note)}</p>\n"
-        f'{_table(contest)}\n<div class="figures">{figures}</div>\n'
+        f'{_table(contest_module.HEADINGS, rows)}\n<div class="figures">{figures}</div>\n'
     )
 
 
-_COMPARED = ("error", "log_loss", "calibration")  # columns 1, 2 and 3 of the table
+def _competing(contest: Contest) -> list[Row]:
+    """The rows of methods: the truth is beyond competition."""
+    return [row for row in contest.rows if row.method in contest.methods]
 
 
-def _table(contest: Contest) -> str:
-    head = "".join(f"<th>{escape(heading)}</th>" for heading in HEADINGS)
-    best = [min(contest.rows, key=attrgetter(name)).cells() for name in _COMPARED]
-    rows = "".join(_row(row, best) for row in contest.rows)
+def _proof_section(proof: Proof) -> str:
+    rows = "".join(_row(row, set(), ours=row[0] == proof_module.OURS) for row in proof.rows)
+    return (
+        f"<h2>{escape(proof_module.TITLE)}</h2>\n<p>{escape(proof_module.NOTE)}</p>\n"
+        f"{_table(proof_module.HEADINGS, rows)}\n"
+    )
+
+
+def _table(headings: Sequence[str], rows: str) -> str:
+    head = "".join(f"<th>{escape(heading)}</th>" for heading in headings)
     return (
         f'<div class="scroll"><table><thead><tr>{head}</tr></thead>\n'
         f"<tbody>{rows}</tbody></table></div>"
     )
 
 
-def _row(row: Row, best: list[tuple[str, ...]]) -> str:
-    cells = row.cells()
-    # What is printed alike counts alike.
-    bold = {i for i, winner in enumerate(best, start=1) if cells[i] == winner[i]}
+def _row(cells: Sequence[str], bold: set[int], *, ours: bool) -> str:
     columns = "".join(
         f'<td class="{"best" if i in bold else "plain"}">{escape(cell)}</td>'
         for i, cell in enumerate(cells)
     )
-    owner = "ours" if row.method in OURS else "theirs"
-    return f'<tr class="{owner}">{columns}</tr>\n'
+    return f'<tr class="{"ours" if ours else "theirs"}">{columns}</tr>\n'
 
 
 def _figure(picture: Picture) -> str:

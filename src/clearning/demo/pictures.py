@@ -1,26 +1,24 @@
-"""The demo's pictures: path, cross-validation curve, reliability, and the decision surface."""
+"""The demo's pictures: columns found, surfaces beside the truth, reliability, pixels of digits."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
-from clearning.datasets import simulation_probability
-from clearning.demo.contest import BINS, KERNEL, LINEAR, SVM, Contest, n_vectors
-from clearning.display import CVDisplay, PathDisplay, ReliabilityDisplay
-from clearning.display._style import COLOURS
+from clearning.demo.contest import Contest, classifier, n_vectors
+from clearning.demo.problems import GROUPED, LOGISTIC, MIXTURE, N_REAL, OURS, SVM
+from clearning.display import CVDisplay, ReliabilityDisplay
+from clearning.display._style import COLOURS, GREY, tidy
 
-_LEVELS = (0.1, 0.5, 0.9)
 # Orange to blue, halfway to white, so that the samples stand out.
 _PALE = LinearSegmentedColormap.from_list("pale", ["#efb48c", "#ffffff", "#8cbedc"])
+_LEVELS, _WIDTHS = (0.1, 0.5, 0.9), (0.8, 1.6, 0.8)
 
 
 @dataclass(frozen=True)
@@ -32,107 +30,117 @@ class Picture:
     wide: bool
 
 
-def draw(contest: Contest, folder: Path) -> list[Picture]:
-    """Draw what there is to see of a contest that has been run."""
-    if contest.simulation is None:
-        drawings = {
-            "path": (_path(contest, LINEAR, contest.feature_names), _PATH),
-            "cross-validation": (_curve(contest, LINEAR), _CURVE),
-            "reliability": (_reliability(contest), _RELIABILITY),
-        }
-    else:
-        drawings = {
-            "surface": (_surface(contest), _SURFACE),
-            "kernel-path": (_path(contest, KERNEL), _KERNEL_PATH),
-            "kernel-cross-validation": (_curve(contest, KERNEL), _CURVE),
-            "simulation-reliability": (_reliability(contest), _RELIABILITY),
-        }
-    return [
-        _save(figure, folder / f"{name}.png", caption)
-        for name, (figure, caption) in drawings.items()
-    ]
-
-
-def _save(figure: Figure, path: Path, caption: str) -> Picture:
+def save(figure: Figure, path: Path, caption: str) -> Picture:
+    """Write a figure and close it."""
     figure.savefig(path, dpi=140, facecolor="white")
     plt.close(figure)
     return Picture(path, caption, wide=figure.get_figwidth() > 8)
 
 
-def _path(contest: Contest, method: str, names: Sequence[str] | None = None) -> Figure:
-    return PathDisplay.from_estimator(contest.methods[method][-1], feature_names=names).figure_
+def draw_wide(contest: Contest, folder: Path) -> list[Picture]:
+    """The coefficients of all columns, and the curve that chose ours."""
+    figure, axes = plt.subplots(2, 1, figsize=(7.0, 4.6), sharex=True, layout="constrained")
+    for ax, name in zip(axes, (OURS, LOGISTIC)):
+        size = np.abs(classifier(contest.methods[name]).coef_[0])
+        real = np.arange(len(size)) < N_REAL
+        ax.vlines(np.flatnonzero(~real), 0, size[~real], color=GREY, lw=0.8)
+        ax.vlines(np.flatnonzero(real), 0, size[real], color=COLOURS[0], lw=1.2)
+        ax.set(title=name, ylabel="|coefficient|", ylim=(0, None))
+        tidy(ax)
+    axes[1].set_xlabel(f"column: the first {N_REAL} are real")
+    curve = CVDisplay.from_estimator(classifier(contest.methods[OURS])).figure_
+    return [
+        save(figure, folder / "columns.png", _COLUMNS),
+        save(curve, folder / "cross-validation.png", _CURVE),
+    ]
 
 
-def _curve(contest: Contest, method: str) -> Figure:
-    return CVDisplay.from_estimator(contest.methods[method][-1]).figure_
+def draw_curved(contest: Contest, folder: Path) -> list[Picture]:
+    """The truth beside two estimates of it, and whether their probabilities can be believed."""
+    return [
+        save(_surfaces(contest), folder / "surfaces.png", _SURFACES),
+        save(_reliability(contest), folder / "reliability.png", _RELIABILITY),
+    ]
+
+
+def _surfaces(contest: Contest) -> Figure:
+    low, high = contest.X.min(axis=0) - 0.3, contest.X.max(axis=0) + 0.3
+    x1, x2 = np.meshgrid(*(np.linspace(a, b, 201) for a, b in zip(low, high)))
+    grid = np.column_stack([x1.ravel(), x2.ravel()])
+    ours, svm = contest.methods[OURS], contest.methods[SVM]
+    shown = {
+        "the truth": MIXTURE.probability(grid),
+        f"{OURS}: {n_vectors(classifier(ours))} vectors": ours.predict_proba(grid)[:, 1],
+        f"{SVM}: {n_vectors(classifier(svm))} vectors": svm.predict_proba(grid)[:, 1],
+    }
+    figure, axes = plt.subplots(1, 3, figsize=(12.6, 4.2), sharey=True, layout="constrained")
+    extent = (low[0], high[0], low[1], high[1])
+    for ax, (title, eta) in zip(axes, shown.items()):
+        eta = eta.reshape(x1.shape)
+        shading = ax.imshow(
+            eta, extent=extent, origin="lower", aspect="auto", cmap=_PALE, vmin=0, vmax=1
+        )
+        lines = ax.contour(
+            x1, x2, eta, levels=_LEVELS, colors="#333333", linewidths=(0.8, 1.6, 0.8)
+        )
+        ax.clabel(lines, fmt="%g", fontsize=8)
+        for label, colour in ((1, COLOURS[0]), (0, COLOURS[1])):
+            ax.scatter(*contest.X[contest.y == label].T, s=6, color=colour, linewidths=0)
+        ax.set(title=title, xticks=(), yticks=())
+    for ax, model in zip(axes[1:], (ours, svm)):
+        vectors = model[0].inverse_transform(classifier(model).support_vectors_)
+        ax.scatter(*vectors.T, s=40, facecolors="none", edgecolors="black", linewidths=0.8)
+    figure.colorbar(shading, ax=axes, label="probability of the blue class", pad=0.01)
+    return figure
 
 
 def _reliability(contest: Contest) -> Figure:
-    shown = {name: contest.probabilities[name] for name in (LINEAR, KERNEL, SVM)}
+    shown = {
+        name: contest.methods[name].predict_proba(contest.X_test)[:, 1]
+        for name in (OURS, SVM, LOGISTIC)
+    }
     figure, axes = plt.subplots(
         2, 3, figsize=(11.4, 4.8), height_ratios=(3.2, 1.0), layout="constrained"
     )
-    ReliabilityDisplay.from_predictions(contest.y_test, shown, **BINS, side_by_side=True, axes=axes)
+    ReliabilityDisplay.from_predictions(
+        contest.y_test, shown, n_bins=10, strategy="quantile", side_by_side=True, axes=axes
+    )
     return figure
 
 
-def _surface(contest: Contest) -> Figure:
-    """The truth beside what kernel C-learning and the calibrated SVM make of it."""
-    kernel, svm = contest.methods[KERNEL], contest.methods[SVM]
-    x1, x2 = np.meshgrid(np.linspace(0, 2 * np.pi, 301), np.linspace(-2.4, 2.4, 301))
-    grid = np.column_stack([x1.ravel(), x2.ravel()])
-    vectors = kernel[0].inverse_transform(kernel[-1].support_vectors_)
-    probabilities = {
-        "The truth": simulation_probability(contest.simulation or 2, grid),
-        f"{KERNEL}: {len(vectors)} support vectors": kernel.predict_proba(grid)[:, 1],
-        f"{SVM}: {n_vectors(svm)} support vectors": svm.predict_proba(grid)[:, 1],
-    }
-    figure, axes = plt.subplots(
-        1, 3, figsize=(12.6, 4.1), sharex=True, sharey=True, layout="constrained"
-    )
-    for ax, (title, eta) in zip(axes, probabilities.items()):
-        # The true contours run into one another: labels there would only hide them.
-        shading = _contours(ax, x1, x2, eta.reshape(x1.shape), labels=ax is not axes[0])
-        for sign, colour in ((1, COLOURS[0]), (-1, COLOURS[1])):
-            points = contest.X[contest.y == sign]
-            ax.scatter(*points.T, s=6, color=colour, linewidths=0)
-        ax.set(title=title, xlabel="$x_1$")
-    axes[1].scatter(*vectors.T, s=46, facecolors="none", edgecolors="black", linewidths=1.0)
-    axes[0].set_ylabel("$x_2$")
-    figure.colorbar(shading, ax=axes, label="probability of the positive class", pad=0.01)
-    return figure
+def draw_three_classes(contest: Contest, folder: Path) -> list[Picture]:
+    """The coefficients as pictures, for the features are pixels."""
+    figure, axes = plt.subplots(2, 3, figsize=(7.0, 5.0), layout="constrained")
+    for row, name in zip(axes, (OURS, GROUPED)):
+        model = classifier(contest.methods[name])
+        largest = np.abs(model.coef_).max()
+        for ax, digit, coefs in zip(row, model.classes_, model.coef_):
+            ax.imshow(coefs.reshape(8, 8), cmap="RdBu", vmin=-largest, vmax=largest)
+            ax.set(title=f"{digit}: {np.count_nonzero(coefs)} pixels", xticks=(), yticks=())
+        row[0].set_ylabel(name.removeprefix("C-learning, "))
+    return [save(figure, folder / "pixels.png", _PIXELS)]
 
 
-def _contours(ax: Any, x1: NDArray, x2: NDArray, eta: NDArray, *, labels: bool) -> Any:
-    extent = (x1.min(), x1.max(), x2.min(), x2.max())
-    shading = ax.imshow(
-        eta, extent=extent, origin="lower", aspect="auto", cmap=_PALE, vmin=0, vmax=1
-    )
-    lines = ax.contour(x1, x2, eta, levels=_LEVELS, colors="#333333", linewidths=(0.8, 1.6, 0.8))
-    if labels:
-        ax.clabel(lines, fmt="%g", fontsize=8)
-    return shading
+Draw = Callable[[Contest, Path], list[Picture]]
 
-
-_PATH = (
-    "The regularisation path of linear C-learning: from a strong penalty, where every coefficient "
-    "is exactly zero, to a weak one. The line marks the penalty that cross-validation chose."
-)
-_KERNEL_PATH = (
-    "The path of kernel C-learning: one line for each training sample that ever became a support "
-    "vector. The line marks the penalty that cross-validation chose."
+_COLUMNS = (
+    "What each model makes of every column. The ℓ₁ penalty leaves most of the shuffled columns "
+    "out; the ridge spreads itself over all of them."
 )
 _CURVE = (
-    "Log-loss in cross-validation along the path, with standard errors. The lines mark the best "
-    "penalty and the largest within one standard error of it."
+    "How the penalty was chosen: log-loss in cross-validation along the path, with standard "
+    "errors. The lines mark the best penalty and the largest within one standard error of it."
+)
+_SURFACES = (
+    "Probability contours: the truth, kernel C-learning with its own probabilities, and an SVM "
+    "with Platt's sigmoid fitted afterwards. Circles are support vectors."
 )
 _RELIABILITY = (
-    "Reliability on the test samples: how often the positive class occurred where a method gave it "
-    "that probability, in ten bins of equal size, with 95 % confidence bands. A method that says "
-    "what it knows lies on the diagonal. Below, how its probabilities spread."
+    "Reliability on the test samples: how often the class occurred where a method gave it that "
+    "probability, in ten bins of equal size, with 95 % confidence bands. A method that says what "
+    "it knows lies on the diagonal. Below, how its probabilities spread."
 )
-_SURFACE = (
-    "Probability contours: the truth, kernel C-learning with its own probabilities, and an SVM "
-    "with Platt's sigmoid fitted afterwards. The waves touch near x₁ = 3π/2, and only there is the "
-    "truth uncertain."
+_PIXELS = (
+    "Blue pixels speak for a digit, red ones against it, white ones do not matter. Below, pixels "
+    "come in groups: one that matters to a class may matter to all."
 )

@@ -223,7 +223,8 @@ class LossDisplay:
         ----------
         rhos : array-like of float, default=(1.0, 0.6, 0.3, 0.1, 0.01)
             Temperatures in (0, 1]. The margin is u = 1 − ρ, so that ρ = 1 is the logistic loss
-            itself and ρ → 0 the hinge.
+            itself and ρ → 0 the hinge. Where both ends are drawn, so is the classifiers' default,
+            the C-loss with ρ = 1 and u = 1.
         axes : sequence of two matplotlib Axes, default=None
             Where to draw; a new figure by default.
         **line_kw : dict
@@ -281,7 +282,11 @@ def _annotate_cooling(axes: Any) -> None:
     slanted = {"rotation_mode": "anchor", "transform_rotates_text": True}
     loss.text(-2.75, 2.22, "hot: the logistic loss", color=hot, rotation=-38, **slanted)
     loss.text(-2.1, 3.25, "cold: the SVM's hinge", color=cold, rotation=-45, **slanted)
-    loss.get_legend().set_title("temperature")
+    usual, dashed = CLoss(), {"color": "black", "ls": "--", "lw": 1.4}
+    z = np.linspace(-3.0, 3.0, 1201)
+    loss.plot(z, usual.value(z), label="default: $\\rho = 1,\\ u = 1$", **dashed)
+    probability.plot(z, usual.inverse_link(z), **dashed)
+    loss.legend(frameon=False, title="temperature $\\rho$, margin $u = 1 - \\rho$")
     probability.get_legend().remove()
     probability.axvspan(-1, 1, color=GREY, alpha=0.12, lw=0)
     note = "inside its margin\na cold loss knows\nonly one half"

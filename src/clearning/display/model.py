@@ -23,6 +23,14 @@ def plot_model(model: Any) -> Any:
     Returns
     -------
     matplotlib Figure
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from clearning import CLearningClassifier
+    >>> from clearning.display import plot_model
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> figure = plot_model(CLearningClassifier(standardize=True).fit(X, y))
     """
     check_is_fitted(model)
     if hasattr(model, "path_"):

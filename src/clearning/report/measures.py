@@ -177,7 +177,14 @@ class Measures:
 
 
 def summary_facts(model: TableModel) -> dict[str, Any]:
-    """The few numbers a command prints."""
+    """The few numbers a command prints.
+
+    Examples
+    --------
+    >>> from clearning.report import summary_facts
+    >>> from clearning.tables import load_model
+    >>> summary_facts(load_model("model.skops"))  # doctest: +SKIP
+    """
     found = Measures.of(model)
     low, high = found.error_band
     sentence = (

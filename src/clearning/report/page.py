@@ -23,7 +23,15 @@ from clearning.tables.model import TableModel
 
 
 def write_report(model: TableModel, path: Path) -> None:
-    """Write the page about a model, whole or not at all."""
+    """Write the page about a model, whole or not at all.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from clearning.report import write_report
+    >>> from clearning.tables import load_model
+    >>> write_report(load_model("model.skops"), Path("report.html"))  # doctest: +SKIP
+    """
     page = render_report(model).encode("utf-8")
     with whole_file(path) as file:
         file.write(page)
@@ -34,6 +42,12 @@ def render_report(model: TableModel) -> str:
 
     Scripts that are not the page's own do not run, whatever a table's names hold: the policy at its
     head knows the one script by its hash.
+
+    Examples
+    --------
+    >>> from clearning.report import render_report
+    >>> from clearning.tables import load_model
+    >>> page = render_report(load_model("model.skops"))  # doctest: +SKIP
     """
     found = Measures.of(model)
     style, script = _asset("page.css"), _asset("page.js")

@@ -9,7 +9,17 @@ _SHOWN = 60
 
 
 class TableError(ValueError):
-    """A file, a row or a column that cannot be used; the message names it and says what to do."""
+    """A file, a row or a column that cannot be used; the message names it and says what to do.
+
+    Examples
+    --------
+    >>> from clearning.tables import TableError, read_table
+    >>> try:
+    ...     read_table("patients.doc")
+    ... except TableError as error:
+    ...     print(str(error)[:46])
+    patients.doc has no ending that tells its form
+    """
 
 
 def place(path: Path | str, row: int | None = None, column: str | None = None) -> str:

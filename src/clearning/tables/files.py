@@ -42,6 +42,18 @@ def read_table(path: Path | str) -> Any:
     -------
     polars.DataFrame
         Columns of text files are strings, with nulls where a value is missing.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from clearning.tables import read_table
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "two.csv")
+    ...     _ = path.write_text("a,b\\n1,x\\n2,y\\n")
+    ...     frame = read_table(path)
+    >>> frame.shape
+    (2, 2)
     """
     if "://" in str(path):
         raise TableError(f"{path} is a URL, and only files are read: download it first.")
@@ -70,7 +82,17 @@ def read_table(path: Path | str) -> Any:
 
 
 def write_table(frame: Any, path: Path) -> None:
-    """Write a polars frame in the format that the path's ending names, whole or not at all."""
+    """Write a polars frame in the format that the path's ending names, whole or not at all.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import polars as pl
+    >>> from clearning.tables import write_table
+    >>> with TemporaryDirectory() as folder:
+    ...     write_table(pl.DataFrame({"a": [1, 2]}), Path(folder, "two.csv"))
+    """
     ending = _ending(path)
     with whole_file(path) as file:
         if ending in _PARQUET:

@@ -66,6 +66,12 @@ class FitOptions:
         Seed of what is held out.
     jobs : int
         Threads.
+
+    Examples
+    --------
+    >>> from clearning.tables import FitOptions
+    >>> FitOptions("diagnosis", test=0.3, selection="one_se").kernel is None
+    True
     """
 
     target: str
@@ -129,6 +135,18 @@ def fit_table(
     -------
     TableModel
         Fitted to the training part; its record holds what it said of the test part.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from clearning.tables import FitOptions, fit_table
+    >>> data = load_breast_cancer()
+    >>> frame = pl.DataFrame(data.data[:, :4], schema=["radius", "texture", "perimeter", "area"])
+    >>> frame = frame.with_columns(benign=pl.Series(data.target))
+    >>> model = fit_table(frame, FitOptions("benign", kernel=False))
+    >>> model.predict_proba(frame).shape
+    (569, 2)
     """
     begun = time.perf_counter()
     source = Source(frame, Path(path))

@@ -56,6 +56,12 @@ class Column:
         How its numbers are written, one of `values.WAYS`.
     odd : str or None
         What was met that is not of the kind, for a reader.
+
+    Examples
+    --------
+    >>> from clearning.tables import Column
+    >>> Column("age", "number", "numbers").kind
+    'number'
     """
 
     name: str

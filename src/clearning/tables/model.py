@@ -43,6 +43,12 @@ class TableModel:
         Mean of the transformed training rows, against which contributions are counted.
     record : dict
         What was asked, decided and measured, as plain values and arrays.
+
+    Examples
+    --------
+    >>> from clearning.tables import load_model, read_table
+    >>> model = load_model("model.skops")  # doctest: +SKIP
+    >>> model.predict(read_table("new.csv"))  # doctest: +SKIP
     """
 
     def __init__(
@@ -160,7 +166,14 @@ def model_bytes(model: TableModel) -> bytes:
 
 
 def save_model(model: TableModel, path: Path) -> None:
-    """Write a model as a skops file, whole or not at all."""
+    """Write a model as a skops file, whole or not at all.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from clearning.tables import load_model, save_model
+    >>> save_model(load_model("model.skops"), Path("copy.skops"))  # doctest: +SKIP
+    """
     content = model_bytes(model)
     with whole_file(path) as file:
         file.write(content)
@@ -177,6 +190,11 @@ def load_model(path: Path | str) -> Any:
     Returns
     -------
     TableModel or estimator
+
+    Examples
+    --------
+    >>> from clearning.tables import load_model
+    >>> model = load_model("model.skops")  # doctest: +SKIP
     """
     io, path = _skops(), Path(path)
     if not path.is_file():
