@@ -65,7 +65,7 @@ def test_glmnet_minimises_our_objective(name):
 
 
 def test_one_se_is_lambda_1se(cancer):
-    model = CLearningClassifierCV(alphas=30, selection="one_se").fit(*cancer)
+    model = CLearningClassifierCV(search="paper", selection="one_se").fit(*cancer)
     mean, sem = (model.cv_results_[f"{kind}_test_score"] for kind in ("mean", "sem"))
     within = mean >= mean.max() - sem[mean.argmax()]
     assert model.alpha_ == model.cv_results_["param_alpha"][within].max()

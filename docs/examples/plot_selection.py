@@ -19,7 +19,7 @@ def count(n, selection, seed):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 1000))
     y = X[:, :informative].sum(axis=1) + rng.logistic(size=n) > 0
-    model = CLearningClassifierCV(alphas=40, selection=selection).fit(X, y)
+    model = CLearningClassifierCV(selection=selection).fit(X, y)
     kept = model.coef_[0] != 0
     return kept[:informative].sum(), kept[informative:].sum()
 

@@ -18,7 +18,7 @@ X_new, y_new = make_moons(10_000, noise=0.3, random_state=1)
 shares = (0.0, 0.05, 0.2, 0.5, 0.9, 1.0)
 vectors, losses = [], []
 for share in shares:
-    model = KernelCLearningClassifierCV(l1_ratios=(share,), gammas=(1.0,), alphas=30).fit(X, y)
+    model = KernelCLearningClassifierCV(l1_ratios=(share,), gammas=(1.0,)).fit(X, y)
     vectors.append(int(model.n_support_.sum()))
     losses.append(cross_entropy(y_new, model.predict_proba(X_new)[:, 1]))
 svm = int(SVC(gamma=1.0).fit(X, y).n_support_.sum())

@@ -16,8 +16,8 @@ from clearning import CLearningClassifierCV
 X, y = load_digits(return_X_y=True)
 X, y = X[np.isin(y, (3, 8, 9))] / 16, y[np.isin(y, (3, 8, 9))]
 models = {
-    "each coefficient alone": CLearningClassifierCV(alphas=20, selection="one_se"),
-    "in groups": CLearningClassifierCV(alphas=20, selection="one_se", groups="classes"),
+    "each coefficient alone": CLearningClassifierCV(selection="one_se"),
+    "in groups": CLearningClassifierCV(selection="one_se", groups="classes"),
 }
 figure, axes = plt.subplots(2, 3, figsize=(7.5, 5.4), layout="constrained")
 for row, (name, model) in zip(axes, models.items()):
