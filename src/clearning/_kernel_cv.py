@@ -100,9 +100,10 @@ class KernelCLearningClassifierCV(SearchMixin, BaseKernelClassifier):
         the scores. Each candidate is then judged, and its probabilities made, by
         ``CoherenceCalibrator(u=0, smooth=0.5)``; in each fold by one that is fitted to the other
         folds' test samples. With ``class_weight`` it has an offset too, which gives the classes
-        their rates back; `predict` is the class of the largest probability always. True gives
-        every loss probabilities; "auto" calibrates where the loss has a link and every fold can be
-        left out, but not in the paper's search.
+        their rates back, to the predictions as well: `predict` is the class of the largest
+        probability always. True gives every loss probabilities; "auto" calibrates where the loss
+        has a link, no class is weighted and every fold can be left out, but not in the paper's
+        search.
     fit_intercept : bool, default=True
         Whether to fit the intercept, which is never penalised.
     class_weight : dict, "balanced" or None, default=None

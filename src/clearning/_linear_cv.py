@@ -74,9 +74,10 @@ class CLearningClassifierCV(SearchMixin, BaseLinearClassifier):
         the scores. Each candidate is then judged, and its probabilities made, by
         ``CoherenceCalibrator(u=0, smooth=0.5)``; in each fold by one that is fitted to the other
         folds' test samples. With ``class_weight`` it has an offset too, which gives the classes
-        their rates back; `predict` is the class of the largest probability always. True gives
-        every loss probabilities; "auto" calibrates where the loss has a link and every fold can be
-        left out, but not in the paper's search.
+        their rates back, to the predictions as well: `predict` is the class of the largest
+        probability always. True gives every loss probabilities; "auto" calibrates where the loss
+        has a link, no class is weighted and every fold can be left out, but not in the paper's
+        search.
     fit_intercept : bool, default=True
         Whether there is an intercept.
     standardize : bool, default=False

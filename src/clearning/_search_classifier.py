@@ -122,14 +122,17 @@ class SearchMixin(MarginClassifierMixin):
     def _calibration(
         self, folds: Sequence[Fold], target: Target, weight: Array | None, *, has_link: bool
     ) -> Calibration | None:
-        """Return how probabilities are calibrated; "auto" does so where it can."""
-        offset = self.class_weight is not None
-        if self.calibrate != AUTO:
-            told = bool(self.calibrate)
-            return make_calibration(folds, target, weight, offset=offset) if told else None
-        if not has_link or self.search == "paper" or not can_calibrate(folds, target):
-            return None
-        return make_calibration(folds, target, weight, offset=offset)
+        """Return how probabilities are calibrated; "auto" does so where it can.
+
+        An offset gives weighted classes their rates back, and takes from the predictions what the
+        weights gave them: that has to be asked for.
+        """
+        weighted = self.class_weight is not None
+        told = self.calibrate
+        if told == AUTO:
+            can = has_link and not weighted and can_calibrate(folds, target)
+            told = can and self.search != "paper"
+        return make_calibration(folds, target, weight, offset=weighted) if told else None
 
     def _penalties(self) -> Penalties:
         alphas = self._asked("alphas")

@@ -135,7 +135,7 @@ def _scale(derivatives: Derivatives, start: Array, n_parts: int) -> Array:
         low, high = np.where(slope < 0, t, low), np.where(slope < 0, high, t)
         with np.errstate(divide="ignore", invalid="ignore"):
             step = t - slope / curvature
-        inside = (step > low) & (step < high)
+        inside = (step >= low) & (step <= high)
         middle = np.where(np.isinf(high), 4.0 * t, (low + high) / 2)
         new = np.where(inside, step, middle)
         new = np.where(high <= _LEAST_SCALE, _LEAST_SCALE, new)
