@@ -41,6 +41,8 @@ def test_example_runs(code, tmp_path, monkeypatch):
     command = [sys.executable, "-W", "error", "-c", code]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+    # Pages print whether what they claim is so.
+    assert "False" not in done.stdout
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -168,7 +168,7 @@ def test_landmarks_end_at_their_limit(few, monkeypatch):
     assert np.isnan(model.full_gap_)
 
 
-def test_searches_walk_the_path_on_the_last_landmarks(few):
+def test_searches_end_on_more_landmarks(few):
     X, y = make_moons(300, noise=0.3, random_state=0)
     search = KernelCLearningClassifierCV(
         gammas=(1.0, 10.0), alphas=10, alpha_min_ratio=1e-3, l1_ratios=(0.5,), cv=3
@@ -179,4 +179,15 @@ def test_searches_walk_the_path_on_the_last_landmarks(few):
         gamma=search.gamma_, alpha=search.alpha_, l1_ratio=0.5, n_landmarks=None
     ).fit(X, y)
     assert 0 <= search.objective_ - again.objective_ + 2e-6 <= search.full_gap_ + 4e-6
-    np.testing.assert_array_equal(np.isin(search.support_, search.landmarks_), True)
+    coef = np.zeros(300)
+    coef[search.support_] = search.dual_coef_[0]
+    chosen = int(np.argmin(np.abs(search.path_.alphas - search.alpha_)))
+    np.testing.assert_array_equal(coef[search.landmarks_], search.path_.coefs[chosen])
+    # The rest of the path is what the first landmarks make of it.
+    K = Kernel("rbf", search.gamma_).cross(X, X[search.landmarks_])
+    square = K[search.landmarks_]
+    for k in (chosen, chosen - 1):
+        beta, alpha = search.path_.coefs[k], search.path_.alphas[k]
+        loss = search.loss_.value((2 * y - 1) * (K @ beta + search.path_.intercepts[k])).mean()
+        penalty = alpha / 2 * (beta @ square @ beta / 2 + np.abs(beta).sum())
+        assert search.path_.objectives[k] == pytest.approx(loss + penalty, rel=1e-9)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils import check_random_state
 
 from clearning._designs import Indices
@@ -19,7 +20,7 @@ from clearning.path import solve_path
 
 AUTO = "auto"
 # Landmarks to begin with, and at most.
-FIRST_LANDMARKS = 500
+FIRST_LANDMARKS = 250
 MOST_LANDMARKS = 2000
 # A full gap of this share of the null objective is small enough: the objective itself is then off
 # by about a tenth of it.
@@ -30,7 +31,7 @@ MOST_CERTIFIED, MOST_CERTIFIED_AUTO = 20_000, 100_000
 
 @dataclass(frozen=True)
 class LandmarkFit:
-    """A path on landmarks, and what is proved of its chosen penalty."""
+    """A path on landmarks, its chosen penalty on those of `expansion`, and what is proved of it."""
 
     expansion: Expansion
     path: RegularizationPath
@@ -71,16 +72,15 @@ class LandmarkRefinement:
     def finish(self, expansion: Expansion, path: RegularizationPath, index: int) -> LandmarkFit:
         """Certify one point of a path, and add landmarks until that is good enough.
 
-        The path is then walked again on all of them; the bound is one on the full problem, and
-        holds for every fit.
+        The rest of the path stays on the landmarks it was walked on.
         """
         if expansion.penalty_kernel is None:
             return LandmarkFit(expansion, path, float(path.dual_gaps[index]))
         limit = MOST_CERTIFIED_AUTO if self.grows else MOST_CERTIFIED
         if self.X.shape[0] > limit:
             return LandmarkFit(expansion, path, np.nan)
-        point, at = path, index
-        certificate = self._certify(expansion.centres, point, at)
+        first, point, at = expansion.centres, path, index
+        certificate = self._certify(first, point, at)
         rng = check_random_state(self.random_state)
         while self.grows and certificate.gap > ENOUGH * path.null_objective:
             more = self._more(expansion.centres, certificate, rng)
@@ -91,8 +91,8 @@ class LandmarkRefinement:
             point = self._solve(expansion, path, path.alphas[[index]], start)
             certificate = self._certify(more, point, at)
         if point is not path:
-            path = point if len(path.alphas) == 1 else self._solve(expansion, path, path.alphas)
-        return LandmarkFit(expansion, path, certificate.gap_of(float(path.objectives[index])))
+            path = _grafted(path, index, np.searchsorted(expansion.centres, first), point)
+        return LandmarkFit(expansion, path, certificate.gap)
 
     def _certify(self, centres: Indices, path: RegularizationPath, index: int) -> FullCertificate:
         start = path.start(index)
@@ -118,7 +118,7 @@ class LandmarkRefinement:
         return draw_more(self.kernel, self.X, centres, certificate.missing, n_more, rng)
 
     def _solve(
-        self, expansion: Expansion, path: RegularizationPath, alphas: Any, start: Any = None
+        self, expansion: Expansion, path: RegularizationPath, alphas: Any, start: Start
     ) -> RegularizationPath:
         problem, grid = replace(self.problem, design=expansion), Grid.of(alphas)
         return solve_path(problem, path.loss, path.l1_ratio, grid, self.settings, start)
@@ -129,3 +129,20 @@ def _start_at(centres: Indices, old: Indices, start: Start) -> Start:
     coef = np.zeros(len(centres))
     coef[np.searchsorted(centres, old)] = start.coef
     return Start(coef, start.intercept)
+
+
+def _grafted(
+    path: RegularizationPath, index: int, places: Indices, point: RegularizationPath
+) -> RegularizationPath:
+    """Return a path in more landmarks, with one of its points replaced by a solution in them."""
+    kept = path.sparse_coefs
+    n_alphas, n_landmarks = len(path.alphas), point.sparse_coefs.shape[1]
+    wide = sparse.csr_array(
+        (kept.data, places[kept.indices], kept.indptr), shape=(n_alphas, n_landmarks)
+    )
+    rows = [wide[:index], point.sparse_coefs, wide[index + 1 :]]
+    told = {}
+    for name in ("intercepts", "objectives", "dual_gaps", "n_iters", "converged"):
+        told[name] = getattr(path, name).copy()
+        told[name][index] = getattr(point, name)[0]
+    return replace(path, sparse_coefs=sparse.csr_array(sparse.vstack(rows)), **told)

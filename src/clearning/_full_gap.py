@@ -79,16 +79,12 @@ class FullCertificate:
     @property
     def gap(self) -> float:
         """How far the fit may be above the full problem's minimum."""
-        return self.gap_of(self.objective)
+        return max(self.objective - self.bound, 0.0) + EPS * abs(self.objective)
 
     @property
     def missing(self) -> Array:
         """How far each sample's slope is above the threshold."""
         return np.maximum(self.slopes - self.threshold, 0.0)
-
-    def gap_of(self, objective: float) -> float:
-        """Return how far an objective, if not that of the fit, may be above the minimum."""
-        return max(max(objective, self.objective) - self.bound, 0.0) + EPS * abs(objective)
 
 
 def full_certificate(

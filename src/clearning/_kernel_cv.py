@@ -59,7 +59,7 @@ class KernelCLearningClassifierCV(SearchMixin, BaseKernelClassifier):
     n_landmarks : int, "auto" or None, default="auto"
         Expand in so many well-chosen training samples instead of all, which None stands for. They
         are chosen once per width, without a look at the labels. ``"auto"`` takes all up to 500
-        samples and 500 landmarks beyond; the last fit, at the chosen hyperparameters, then gets
+        samples and 250 landmarks beyond; the last fit, at the chosen hyperparameters, then gets
         more, as :class:`KernelCLearningClassifier` does.
     loss : {"coherence", "logistic", "huberized_hinge", "squared_hinge", "hinge"} or Loss, \
             default="coherence"
@@ -130,7 +130,8 @@ class KernelCLearningClassifierCV(SearchMixin, BaseKernelClassifier):
         The chosen width; nan for a kernel without one.
     path_ : RegularizationPath
         The path of the chosen combination on all samples; its coefficients are those of all
-        training samples of non-zero weight, or of ``landmarks_``.
+        training samples of non-zero weight, or of ``landmarks_``. Landmarks that were added after
+        the search have one at the chosen penalty alone.
     cv_results_ : dict of ndarrays
         ``param_alpha``, ``param_gamma``, ``param_l1_ratio``, ``param_rho``, ``param_u``,
         ``param_n_landmarks`` (the number of kernel functions: few where widths were looked for),
