@@ -75,8 +75,8 @@ class CLearningClassifierCV(SearchMixin, BaseLinearClassifier):
         ``CoherenceCalibrator(u=0, smooth=0.5)``; in each fold by one that is fitted to the other
         folds' test samples. With ``class_weight`` it has an offset too, which gives the classes
         their rates back; `predict` is the class of the largest probability always. True gives
-        every loss probabilities; "auto" calibrates where the loss has a link and every fold can be
-        left out, but not in the paper's search.
+        every loss probabilities; "auto" calibrates where the loss has a link, classes are not
+        weighted and every fold can be left out, but not in the paper's search.
     fit_intercept : bool, default=True
         Whether there is an intercept.
     standardize : bool, default=False

@@ -122,14 +122,18 @@ class SearchMixin(MarginClassifierMixin):
     def _calibration(
         self, folds: Sequence[Fold], target: Target, weight: Array | None, *, has_link: bool
     ) -> Calibration | None:
-        """Return how probabilities are calibrated; "auto" does so where it can."""
-        offset = self.class_weight is not None
-        if self.calibrate != AUTO:
-            told = bool(self.calibrate)
-            return make_calibration(folds, target, weight, offset=offset) if told else None
-        if not has_link or self.search == "paper" or not can_calibrate(folds, target):
-            return None
-        return make_calibration(folds, target, weight, offset=offset)
+        """Return how probabilities are calibrated; "auto" does so where nothing is lost by it.
+
+        Who weights classes wants predictions to heed the weights, and is asked before they are
+        taken back.
+        """
+        weighted = self.class_weight is not None
+        if self.calibrate == AUTO:
+            asked = self.search != "paper" and has_link and not weighted
+            asked = asked and can_calibrate(folds, target)
+        else:
+            asked = bool(self.calibrate)
+        return make_calibration(folds, target, weight, offset=weighted) if asked else None
 
     def _penalties(self) -> Penalties:
         alphas = self._asked("alphas")
