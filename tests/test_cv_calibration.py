@@ -264,9 +264,9 @@ def rare():
 @pytest.mark.parametrize(
     "search",
     [
-        CLearningClassifierCV(alphas=[1e-2], class_weight="balanced"),
+        CLearningClassifierCV(alphas=[1e-2], class_weight="balanced", calibrate=True),
         KernelCLearningClassifierCV(
-            alphas=[1e-2], gammas=[0.1], n_landmarks=30, class_weight="balanced"
+            alphas=[1e-2], gammas=[0.1], n_landmarks=30, class_weight="balanced", calibrate=True
         ),
     ],
     ids=["linear", "kernel"],
