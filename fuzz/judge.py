@@ -15,6 +15,7 @@ import numpy as np
 from answers import Fit, View
 from bad import BAD
 from kinds import KINDS
+from many import ClassPlain
 from plain import EPS, Plain, Point
 from problems import STORAGE, Problem
 from reference import best_without_penalty, descend
@@ -80,7 +81,7 @@ def namespace(problem: Problem) -> dict[str, Any]:
         "tempfile": tempfile,
         "clearning": clearning,
         "X": problem.X.copy(),
-        "y": np.where(problem.signs > 0, problem.labels[1], problem.labels[0]),
+        "y": problem.y,
         "options": options,
         "given": given,
     }
@@ -171,13 +172,13 @@ def _null(fit: Fit) -> float:
 
 
 @lru_cache(maxsize=16)
-def _null_of(plain: Plain) -> float:
+def _null_of(plain: Plain | ClassPlain) -> float:
     return plain.value(best_without_penalty(plain), 1.0)
 
 
-def _floor(plain: Plain) -> float:
+def _floor(plain: Plain | ClassPlain) -> float:
     """The rounding of what is of the size of the objective at zero; no gap is held to less."""
-    return 1e-300 + 4 * EPS * plain.value(Point(np.zeros(plain.X.shape[1]), 0.0), 1.0)
+    return 1e-300 + 4 * EPS * plain.value(plain.zero, 1.0)
 
 
 def _settled(fit: Fit, tol: float) -> bool:
@@ -197,7 +198,8 @@ def _is_stalled(problem: Problem, fit: Fit, tol: float) -> bool:
 def _judge_fit(fit: Fit, tol: float, warned: bool) -> list[Failure]:
     """What a fit says of itself."""
     point, failures = fit.point, []
-    if not (np.isfinite(point.coef).all() and np.isfinite([point.intercept, fit.objective]).all()):
+    numbers = np.r_[np.ravel(point.coef), np.ravel(point.intercept), fit.objective]
+    if not np.isfinite(numbers).all():
         worst = f"objective {fit.objective}, gap {fit.gap}, converged {fit.converged}"
         return [Failure("not finite", worst)]
     if not fit.gap >= 0:
@@ -213,8 +215,8 @@ def _judge_fit(fit: Fit, tol: float, warned: bool) -> list[Failure]:
     if not abs(fit.objective - exact) <= allowed:
         message = f"{said}; {fit.objective - exact:.2g} off at its coefficients, +- {rounding:.1g}"
         failures.append(Failure("wrong objective", message))
-    if point.intercept != 0 and not plain.fit_intercept:
-        failures.append(Failure("wrong intercept", f"intercept {point.intercept:.6g}"))
+    if np.any(point.intercept) and not plain.fit_intercept:
+        failures.append(Failure("wrong intercept", f"intercept {point.intercept}"))
     if ((point.coef < plain.lower) | (point.coef > plain.upper)).any():
         failures.append(Failure("out of bounds", said))
     if not _settled(fit, tol) and not warned:
@@ -250,7 +252,7 @@ def _judge_certificates(fits: list[Fit], thorough: bool) -> list[Failure]:
     for k, fit in enumerate(finite):
         if not np.isfinite(fit.objective) or not fit.gap < np.inf:
             continue
-        if fit.point.intercept != 0 and not fit.plain.fit_intercept:
+        if np.any(fit.point.intercept) and not fit.plain.fit_intercept:
             continue
         rivals = [other.point for other in finite if other.point.coef.shape == fit.point.coef.shape]
         rivals.append(fit.plain.best_constant)
@@ -276,8 +278,10 @@ def _lowest(fit: Fit, points: list[Point]) -> Point:
     return points[int(np.nanargmin(np.where(np.isfinite(values), values, np.inf)))]
 
 
-def second_opinion(plain: Plain, alpha: float) -> list[Point]:
+def second_opinion(plain: Plain | ClassPlain, alpha: float) -> list[Point]:
     """The package itself at other settings; only its points count, and what they are worth here."""
+    if isinstance(plain, ClassPlain):
+        return []
     loss = plain.loss
     if loss.name == "hinge" and loss.u != 1.0:
         return []
@@ -317,6 +321,8 @@ def _judge_view(view: View) -> list[Failure]:
     scores, proba = view.scores, view.probabilities
     if scores is not None and not np.isfinite(scores).all():
         return []
+    if scores is not None and scores.ndim == 2:
+        return _judge_class_view(scores, view)
     if scores is not None and view.predicted is not None and view.signed:
         wrong = view.predicted != view.classes[(scores > 0).astype(int)]
         # A calibrated score of zero goes the way of the estimator inside.
@@ -341,4 +347,25 @@ def _judge_view(view: View) -> list[Failure]:
         at = int(np.argmax(against))
         score = None if scores is None else float(scores[at])
         failures.append(Failure("contradiction", f"score {score}, {proba[at].tolist()}"))
+    return failures
+
+
+def _judge_class_view(scores: Any, view: View) -> list[Failure]:
+    """The same of many classes: one order, by score and by probability."""
+    proba, failures = view.probabilities, []
+    if (view.predicted != view.classes[scores.argmax(axis=1)]).any():
+        failures.append(Failure("wrong class", "predict is not the largest score's class"))
+    if not (np.isfinite(proba).all() and (proba >= 0).all()):
+        return [*failures, Failure("no probabilities", repr(proba[~np.isfinite(proba)][:3]))]
+    if (np.abs(proba.sum(axis=1) - 1) > 8 * len(view.classes) * EPS).any():
+        failures.append(Failure("no probabilities", f"sums {proba.sum(axis=1)!r}"))
+    order = np.argsort(scores, axis=1, kind="stable")
+    falls = (np.diff(np.take_along_axis(proba, order, axis=1), axis=1) < 0).any(axis=1)
+    top = np.take_along_axis(proba, scores.argmax(axis=1)[:, None], axis=1)[:, 0]
+    against = falls | (top < proba.max(axis=1))
+    if against.any():
+        at = int(np.argmax(against))
+        failures.append(
+            Failure("contradiction", f"scores {scores[at].tolist()}, {proba[at].tolist()}")
+        )
     return failures

@@ -1,7 +1,7 @@
 """The kinds of problems: how each is drawn, how it is put to the package, what it is to be held to.
 
-A kind's `call` is a statement that is run by the fuzzer and printed in a reproduction. To add one
-(many classes, say), write how it is drawn, the statement, and what of the result is judged.
+A kind's `call` is a statement that is run by the fuzzer and printed in a reproduction. To add one,
+write how it is drawn, the statement, and what of the result is judged.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from answers import (
     temperature_views,
 )
 from bad import spoil
+from many import class_fits, class_views, draw_classes_path
 from problems import Problem, Rng, chance, pick, power
 
 
@@ -326,6 +327,13 @@ KINDS: dict[str, Kind] = {
         "result = clearning.CLearningClassifierCV(**options).fit(X, y, **given)",
         cv_fits,
         estimator_views,
+    ),
+    "classes_path": Kind(
+        0.15,
+        draw_classes_path,
+        "result = clearning.clearning_path(X, y, **options, **given)",
+        class_fits,
+        class_views,
     ),
     "kernel_path": Kind(
         0.12,

@@ -23,7 +23,7 @@ class Point(NamedTuple):
     """Where an objective is evaluated."""
 
     coef: Array
-    intercept: float
+    intercept: float | Array
 
 
 @dataclass(frozen=True)
@@ -112,6 +112,11 @@ class Plain:
         """The coefficients that no penalty holds."""
         quadratic = self.Q if self.Q.ndim == 1 else np.diag(self.Q)
         return (self.factor == 0) & (quadratic == 0)
+
+    @property
+    def zero(self) -> Point:
+        """No model at all."""
+        return Point(np.zeros(self.X.shape[1]), 0.0)
 
     def margins(self, point: Point, dtype: type = LONG) -> NDArray:
         X = self.long[0] if dtype is LONG else self.X

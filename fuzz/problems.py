@@ -57,16 +57,17 @@ SPARSE = ("csc", "csr", "coo", "csr_matrix", "long indices", "unsorted", "duplic
 class Problem:
     """One call of the package, as data.
 
-    `X` holds a design, a kernel matrix or, for a calibrator, one column of scores; `rows` what
-    belongs to samples, `columns` what belongs to coefficients, `square` the penalty's kernel.
-    `spoil` names what is wrong with the input, if anything is; a `refusable` problem is so extreme
-    that a clear refusal is as good as a right answer.
+    `signs` are numbers of classes where there are more than two labels. `X` holds a design, a
+    kernel matrix or, for a calibrator, one column of scores; `rows` what belongs to samples,
+    `columns` what belongs to coefficients, `square` the penalty's kernel. `spoil` names what is
+    wrong with the input, if anything is; a `refusable` problem is so extreme that a clear refusal
+    is as good as a right answer.
     """
 
     kind: str
     X: Array
     signs: Array
-    labels: tuple[Any, Any] = (0, 1)
+    labels: tuple[Any, ...] = (0, 1)
     storage: tuple[str, ...] = ()
     rows: dict[str, Array] = field(default_factory=dict)
     columns: dict[str, Array] = field(default_factory=dict)
@@ -74,6 +75,12 @@ class Problem:
     square: Array | None = None
     spoil: str | None = None
     refusable: bool = False
+
+    @property
+    def y(self) -> NDArray[Any]:
+        """The labels of the samples."""
+        codes = self.signs > 0 if len(self.labels) == 2 else self.signs
+        return np.array(self.labels)[codes.astype(int)]
 
     @property
     def family(self) -> str:

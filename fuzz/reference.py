@@ -9,14 +9,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from many import ClassPlain
 from plain import LONG, Plain, Point
 from scipy.optimize import minimize
 
 MAX_STEPS = 150
 
 
-def descend(plain: Plain, alpha: float, start: Point) -> Point:
+def descend(plain: Plain | ClassPlain, alpha: float, start: Point) -> Point:
     """Go down from a point; the hinge through colder and colder coherence functions."""
+    if isinstance(plain, ClassPlain):
+        return plain.descend(alpha, start)
     if plain.loss.name != "hinge":
         return _descend(plain, alpha, start)
     size = max(plain.loss.u, 1e-300)
@@ -26,10 +29,10 @@ def descend(plain: Plain, alpha: float, start: Point) -> Point:
     return start
 
 
-def best_without_penalty(plain: Plain) -> Point:
+def best_without_penalty(plain: Plain | ClassPlain) -> Point:
     """The best model whose penalised coefficients are all zero."""
     point = plain.best_constant
-    if not plain.free.any():
+    if isinstance(plain, ClassPlain) or not plain.free.any():
         return point
     held = replace(
         plain,

@@ -68,7 +68,7 @@ def _fewer(size: int, keep: Callable[[Any], Problem], problem: Problem) -> Itera
             if len(kept) == 0:
                 continue
             smaller = keep(kept)
-            if len(np.unique(smaller.signs)) == 2:
+            if len(np.unique(smaller.signs)) == len(problem.labels):
                 yield smaller
         width //= 2
 
@@ -93,8 +93,9 @@ def _plainer(problem: Problem) -> Iterator[Problem]:
                 yield replace(problem, options={**problem.options, name: np.array([one])})
         elif name == "alphas" and isinstance(value, int) and value > 1:
             yield replace(problem, options={**problem.options, name: value - 1})
-    if problem.labels != (0, 1):
-        yield replace(problem, labels=(0, 1))
+    plain = tuple(range(len(problem.labels)))
+    if problem.labels != plain:
+        yield replace(problem, labels=plain)
 
 
 def reproduction(problem: Problem) -> str:

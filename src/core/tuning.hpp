@@ -217,11 +217,15 @@ inline constexpr double steps_for_joint_factor = 1000.0;
 // this many steps, times its size squared over the entries of a step's matrix of coefficients; at least the second.
 inline constexpr double worth_of_matrix = 0.06;
 inline constexpr double least_worth = 6.0;
+// The same of a matrix for each class, a column.
+inline constexpr double worth_of_class_gram = 0.04;
 // A factor of so few coefficients costs nothing.
 inline constexpr double free_joint_factor = 300.0;
 // A factor serves on while no more than so many coefficients have come or gone, and one in so many.
 inline constexpr std::size_t least_changes = 3;
 inline constexpr std::size_t changes_per_factor = 50;
+// Steps of conjugate gradients beyond those of a fresh matrix, after which the factor is made anew.
+inline constexpr int steps_for_factor = 4;
 // Pulls are computed anew only where they may have come to this share of their threshold.
 inline constexpr double near_threshold = 0.85;
 // Relative jitter on the diagonal of a class's factor: coefficients that all classes share have no curvature.
@@ -232,6 +236,8 @@ inline constexpr double taken_by_intercepts = 1e-11;
 inline constexpr int class_scalings = 2000;
 // What rounding may leave of a column's sum, as a share of the column's size.
 inline constexpr double class_evenness = 1e-13;
+// Blocks come in that are foreseen to pull with this share of their threshold.
+inline constexpr double foreseen_share = 0.99;
 // Violators that come in at a time, if more than the set has already.
 inline constexpr int first_class_pairs = 100;
 

@@ -34,6 +34,10 @@ struct Elementwise {
   Vector l1_factor, l2_factor;  // a feature
   Vector lower, upper;          // a coefficient
   static constexpr bool is_separable = true;
+  // A factor of so many coefficients serves on while no more of them have come or gone.
+  static std::size_t changes_per_factor(std::size_t had) {
+    return tuning::least_changes + had / tuning::changes_per_factor;
+  }
 
   Index blocks() const { return static_cast<Index>(l1_factor.size()) * m; }
   double factor(Index block) const { return l1_factor[block / m]; }
@@ -99,6 +103,7 @@ struct Elementwise {
       return at.ridge * of.l2_factor[features[c]] * x + (x > 0.0 ? l1 : x < 0.0 ? -l1 : 0.0);
     }
     double diagonal(std::size_t c, int) const { return at.ridge * of.l2_factor[features[c]]; }
+    double between(std::size_t, int, std::size_t, int) const { return 0.0; }
     void add_curvature(const Vector& along, Vector& out) const {
       for (std::size_t c = 0; c < features.size(); ++c) {
         const double ridge = at.ridge * of.l2_factor[features[c]];
@@ -173,6 +178,8 @@ struct Grouped {
   std::vector<Columns> members;  // the features of each group
   Columns group_of;              // the group of each feature
   static constexpr bool is_separable = false;
+  // The norm of a group that has just come bends so much that its own curvature alone says nothing.
+  static std::size_t changes_per_factor(std::size_t) { return 0; }
 
   Index blocks() const { return static_cast<Index>(members.size()); }
   double factor(Index block) const { return l1_factor[block]; }
@@ -249,7 +256,13 @@ struct Grouped {
       });
     }
     double slope(std::size_t c, int k) const { return (ridge[c] + bend[c]) * z[c * of.m + k]; }
+    // A norm bends as much in every direction, less all of it along the coefficients themselves.
     double diagonal(std::size_t c, int) const { return ridge[c] + bend[c]; }
+    double straight(std::size_t c, int k) const { return std::sqrt(bend[c]) * inverse[c] * z[c * of.m + k]; }
+    double between(std::size_t c, int k, std::size_t d, int l) const {
+      return group(c) == group(d) ? -straight(c, k) * straight(d, l) : 0.0;
+    }
+    int group(std::size_t c) const { return of.group_of[features[c]]; }
     void add_curvature(const Vector& along, Vector& out) const {
       of.each_group(features, [&](int, std::size_t first, std::size_t last) {
         const std::size_t c = first / of.m;

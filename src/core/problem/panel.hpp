@@ -21,9 +21,9 @@ struct ClassCurvature {
   const Vector& weight;
 };
 
-// Panel<D>: add(columns), clear(), combine(b, m, acc): acc += X_C b, dots(r, m, out): out = X_C' r, and
-// joint_gram(pairs, first, curvature, gram, stride): the part above the diagonal of the curvature between all pairs and
-// those from `first` on, added to zeros.
+// Panel<D>: add(columns), take(other, places) some columns of another, clear(), combine(b, m, acc): acc += X_C b,
+// dots(r, m, out): out = X_C' r, and joint_gram(pairs, first, curvature, gram, stride): the part above the diagonal of
+// the curvature between all pairs and those from `first` on, added to zeros.
 template <class D>
 class Panel;
 
@@ -76,6 +76,13 @@ class Panel<Dense<T>> {
     if (!follows)
       for (int j : columns) append(x_.column(j), n);
     count_ += static_cast<Index>(columns.size());
+  }
+  void take(const Panel& other, const Columns& places) {
+    count_ = static_cast<Index>(places.size());
+    in_place_ = false;
+    copy_.resize(static_cast<std::size_t>(count_ * x_.n));
+    for (std::size_t c = 0; c < places.size(); ++c)
+      std::copy_n(other.start() + places[c] * x_.n, x_.n, copy_.begin() + static_cast<std::ptrdiff_t>(c) * x_.n);
   }
   void combine(const double* b, int m, double* acc) const {
     if (count_ > 0) detail::multiply_add(start(), x_.n, count_, b, m, acc);
@@ -188,6 +195,10 @@ class Panel<Sparse<T, I>> {
 
   void clear() { columns_.clear(); }
   void add(const Columns& columns) { columns_.insert(columns_.end(), columns.begin(), columns.end()); }
+  void take(const Panel& other, const Columns& places) {
+    columns_.clear();
+    for (int place : places) columns_.push_back(other.columns_[place]);
+  }
   void combine(const double* b, int m, double* acc) {
     turned_.assign(static_cast<std::size_t>(x_.n) * m, 0.0);
     for (std::size_t c = 0; c < columns_.size(); ++c) {

@@ -37,6 +37,8 @@ class References {
     loops().combine(parts.data(), size_, coefficient_.data(), out.size(), out.data());
     return radius;
   }
+  // What was left of the last vector that was predicted for.
+  const Vector& rest() const { return rest_; }
 
  private:
   // Writes theta as a combination of the references; returns what the rest's length is at most.

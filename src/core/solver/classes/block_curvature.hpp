@@ -6,6 +6,7 @@
 #include "solver/classes/class_gram.hpp"
 #include "solver/classes/descent.hpp"
 #include "solver/classes/problem.hpp"
+#include "solver/classes/straight_lines.hpp"
 
 namespace clearning {
 
@@ -15,13 +16,18 @@ class BlockCurvature {
   using D = typename P::DesignType;
   using Pen = typename P::Penalty;
   explicit BlockCurvature(const P& problem)
-      : problem_(problem), grams_(problem.m), factors_(problem.m), places_(problem.m), live_(problem.m) {}
+      : problem_(problem), grams_(problem.m), factors_(problem.m), places_(problem.m), factored_(problem.m) {}
 
   bool is_empty() const { return !is_made_; }
-  double worth() const { return tuning::least_worth; }
+  // Steps of conjugate gradients that cost as much as new matrices.
+  double worth() const {
+    int most = 0;
+    for (const auto& gram : grams_) most = std::max(most, gram.size());
+    return std::max(tuning::least_worth, tuning::worth_of_class_gram * most);
+  }
   void forget() {
-    for (auto& gram : grams_) gram = {};
     for (auto& places : places_) places.clear();
+    drop_factor();
     is_made_ = false;
   }
 
@@ -103,45 +109,83 @@ class BlockCurvature {
     else loops().axpy(tuning::class_coupling * by, grams_[k].column(i), slopes_[k].data(), slopes_[k].size());
   }
 
+  // The factors of the live coefficients' matrices. Where few have come or gone the last ones serve: with zeros for
+  // those that went, and curvatures alone for those that came.
   void factorise(const typename Pen::Local& local, const std::vector<char>& live) {
-    const int m = problem_.m;
-    for (int k = 0; k < m; ++k) {
+    is_live_ = live;
+    const std::size_t had = find_changes(local), changes = came_.size() + gone_;
+    if (had > 0 && changes <= Pen::changes_per_factor(had)) return;
+    came_.clear();
+    for (int k = 0; k < problem_.m; ++k) {
       const auto& gram = grams_[k];
-      Columns& own = live_[k];
+      Columns& own = factored_[k];
       own.clear();
       for (int i = 0; i < gram.size(); ++i)
-        if (live[static_cast<std::size_t>(places_[k][i]) * m + k]) own.push_back(i);
+        if (is_live_[cell(k, i)]) own.push_back(i);
       factors_[k].build(
           static_cast<int>(own.size()),
           [&](int i, int j) {
-            const double ridge = i == j ? local.diagonal(places_[k][own[i]], k) : 0.0;
-            return (gram.has_matrix() ? gram.column(own[j])[own[i]] : gram.diagonal(own[i])) + ridge;
+            const double penalty = i == j ? local.diagonal(places_[k][own[i]], k) : 0.0;
+            return (gram.has_matrix() ? gram.column(own[j])[own[i]] : gram.diagonal(own[i])) + penalty;
           },
           gram.has_matrix());
     }
+    straight_.build(local, factored_, places_, factors_);
+  }
+  // The next factors are made anew.
+  void drop_factor() {
+    for (Columns& own : factored_) own.clear();
   }
   void precondition(const Vector& rest, Vector& out) {
     const int m = problem_.m;
     const std::size_t count = rest.size() - m;
-    Vector part;
-    for (int k = 0; k < m; ++k) {
-      const auto& gram = grams_[k];
-      const Columns& own = live_[k];
-      const double uneven = rest[count + k];
-      part.resize(own.size());
-      for (std::size_t i = 0; i < own.size(); ++i)
-        part[i] = rest[static_cast<std::size_t>(places_[k][own[i]]) * m + k] - gram.mean(own[i]) * uneven;
-      factors_[k].solve(part.data());
-      double back = 0.0;
-      for (std::size_t i = 0; i < own.size(); ++i) {
-        out[static_cast<std::size_t>(places_[k][own[i]]) * m + k] = part[i];
-        back += gram.mean(own[i]) * part[i];
-      }
-      if (problem_.settings.intercept && gram.total() > 0.0) out[count + k] = uneven / gram.total() - back;
-    }
+    std::vector<Vector> part(m);
+    const auto pull = [&](int k, int i) {
+      return is_live_[cell(k, i)] ? rest[cell(k, i)] - grams_[k].mean(i) * rest[count + k] : 0.0;
+    };
+    for (int k = 0; k < m; ++k)
+      for (int i : factored_[k]) part[k].push_back(pull(k, i));
+    straight_.solve(factors_, part);
+    Vector back(m, 0.0);
+    const auto answer = [&](int k, int i, double step) {
+      if (!is_live_[cell(k, i)]) return;
+      out[cell(k, i)] = step;
+      back[k] += grams_[k].mean(i) * step;
+    };
+    for (int k = 0; k < m; ++k)
+      for (std::size_t i = 0; i < part[k].size(); ++i) answer(k, factored_[k][i], part[k][i]);
+    for (const auto& [k, i, bend] : came_) answer(k, i, pull(k, i) / bend);
+    if (!problem_.settings.intercept) return;
+    for (int k = 0; k < m; ++k)
+      if (grams_[k].total() > 0.0) out[count + k] = rest[count + k] / grams_[k].total() - back[k];
   }
 
  private:
+  struct Arrival {
+    int k, i;
+    double bend;
+  };
+
+  std::size_t cell(int k, int i) const { return static_cast<std::size_t>(places_[k][i]) * problem_.m + k; }
+  // Sets the live coefficients without a place in the factors, and how many of the others went; returns how many the
+  // factors have.
+  std::size_t find_changes(const typename Pen::Local& local) {
+    std::size_t had = 0;
+    came_.clear();
+    gone_ = 0;
+    for (int k = 0; k < problem_.m; ++k) {
+      std::vector<char> has(grams_[k].size(), 0);
+      for (int i : factored_[k]) {
+        has[i] = 1;
+        gone_ += !is_live_[cell(k, i)];
+      }
+      had += factored_[k].size();
+      for (int i = 0; i < grams_[k].size(); ++i)
+        if (is_live_[cell(k, i)] && !has[i])
+          came_.push_back({k, i, std::max(grams_[k].diagonal(i) + local.diagonal(places_[k][i], k), tuning::tiny)});
+    }
+    return had;
+  }
   Vector weights_of(const Vector& s, int k) const {
     const Index n = problem_.n;
     const double factor = problem_.loss.kappa / problem_.loss.rho;
@@ -156,8 +200,12 @@ class BlockCurvature {
   const P& problem_;
   std::vector<ClassGram<D>> grams_;
   std::vector<ClassFactor> factors_;
-  std::vector<Columns> places_, live_;  // of each class's columns in the set, and those of them that move
-  Columns index_;                       // of each cell among its class's columns
+  StraightLines<Pen> straight_;
+  std::vector<Columns> places_, factored_;  // of each class's columns in the set, and those of them in the factors
+  std::vector<char> is_live_;
+  std::vector<Arrival> came_;
+  std::size_t gone_ = 0;
+  Columns index_;  // of each cell among its class's columns
   bool is_made_ = false;
   std::vector<Vector> slopes_, heavier_;  // during descent
   std::vector<std::optional<typename D::Weighted>> weighted_;

@@ -2,6 +2,7 @@
 // them is negative. A dual point is R = kappa w (s' - e_c), s' in the simplex; with intercepts each class sums to zero.
 #pragma once
 #include "solver/classes/problem.hpp"
+#include "solver/references.hpp"
 
 namespace clearning {
 
@@ -102,33 +103,14 @@ class ClassCertificate {
   // All of them, computed anew: what later ones are bounded by.
   void correlate(const Vector& r) {
     Panel<typename P::DesignType>::all_dots(problem_.design, r.data(), problem_.m, v_.data());
-    reference_ = r;
-    reference_v_ = v_;
+    references_.remember(r, v_);
   }
-  // Of those columns alone that may pull near their threshold; what is known of the others is that they do not.
-  void correlate_near(const Level& at, const Vector& r) {
-    Vector way(problem_.m);
-    double all = 0.0;
-    for (int k = 0; k < problem_.m; ++k) {
-      double square = 0.0;
-      for (Index i = k * problem_.n; i < (k + 1) * problem_.n; ++i)
-        square += (r[i] - reference_[i]) * (r[i] - reference_[i]);
-      way[k] = std::sqrt(square) * (1.0 + tuning::rounding_of_sums);
-      all += square;
-    }
-    all = std::sqrt(all) * (1.0 + tuning::rounding_of_sums);
-    std::vector<char> is_near(problem_.p, 0);
-    for (Index g = 0; g < problem_.penalty.blocks(); ++g) {
-      const double far = problem_.penalty.farthest(reference_v_, problem_.length, g, way, all);
-      if (!(far < tuning::near_threshold * at.l1 * problem_.penalty.factor(g)))
-        problem_.penalty.each_coefficient(g, [&](int j, int) { is_near[j] = 1; });
-    }
-    Columns near;
-    for (Index j = 0; j < problem_.p; ++j)
-      if (is_near[j]) near.push_back(static_cast<int>(j));
+  // Of those columns alone that have a coefficient or may pull near their threshold; what is known of the others is
+  // that they do not.
+  void correlate_near(const ClassIterate& x, const Level& at, const Vector& r) {
+    const Columns near = near_columns(x, at, r);
     if (static_cast<double>(near.size()) > tuning::doubtful_share * static_cast<double>(problem_.p))
       return correlate(r);
-    v_ = reference_v_;
     Vector dots(near.size());
     for (int k = 0; k < problem_.m; ++k) {
       problem_.design.dots(near, r.data() + k * problem_.n, dots.data());
@@ -149,7 +131,7 @@ class ClassCertificate {
 
   // The gap of the iterate at a point that samples_share has made feasible for the samples.
   double gap(const ClassIterate& x, const Level& at, const Vector& r) {
-    correlate_near(at, r);
+    correlate_near(x, at, r);
     const double size = std::sqrt(loops().dot(r.data(), r.data(), r.size()));
     if (!is_orthogonal(size)) return INFINITY;
     const Correlations dual{v_, problem_.length, tuning::unit_rounding * size};
@@ -160,6 +142,35 @@ class ClassCertificate {
   }
 
  private:
+  // Sets all correlations to what the references foresee, and finds the columns of which that is not enough.
+  Columns near_columns(const ClassIterate& x, const Level& at, const Vector& r) {
+    const double radius = references_.predict(r, v_);
+    Vector square = squares(references_.rest()), way(problem_.m);
+    const double rest = std::sqrt(std::accumulate(square.begin(), square.end(), 0.0));
+    for (int k = 0; k < problem_.m; ++k)
+      way[k] = std::sqrt(square[k]) + (radius - rest) + tuning::rounding_of_sums * radius;
+    std::vector<char> is_near(problem_.p, 0);
+    for (Index g = 0; g < problem_.penalty.blocks(); ++g) {
+      bool near = !(problem_.penalty.farthest(v_, problem_.length, g, way, radius) <
+                    tuning::near_threshold * at.l1 * problem_.penalty.factor(g));
+      problem_.penalty.each_coefficient(
+          g, [&](int j, int k) { near = near || x.b[static_cast<std::size_t>(j) * problem_.m + k] != 0.0; });
+      if (near) problem_.penalty.each_coefficient(g, [&](int j, int) { is_near[j] = 1; });
+    }
+    Columns near;
+    for (Index j = 0; j < problem_.p; ++j)
+      if (is_near[j]) near.push_back(static_cast<int>(j));
+    return near;
+  }
+  // Of each class.
+  Vector squares(const Vector& matrix) const {
+    Vector out(problem_.m);
+    for (int k = 0; k < problem_.m; ++k) {
+      const double* part = matrix.data() + k * problem_.n;
+      out[k] = loops().dot(part, part, problem_.n);
+    }
+    return out;
+  }
   // Coefficients without a penalty can follow any pull, so there must be none.
   bool is_orthogonal(double size) const {
     bool all = true;
@@ -187,7 +198,8 @@ class ClassCertificate {
   }
 
   const P& problem_;
-  Vector v_, reference_, reference_v_;  // of the last point of which all were computed
+  Vector v_;
+  References references_;  // points of which all were computed
 };
 
 }  // namespace clearning

@@ -7,6 +7,19 @@
 
 namespace clearning {
 
+// Lets a matrix whose first entries are to stay have room for count of them; memory once taken is kept.
+inline void make_room(Vector& matrix, int& stride, int first, int count) {
+  if (count <= stride) return;
+  const int wider = tuning::with_room(count);
+  Vector larger(first == 0 ? 0 : static_cast<std::size_t>(wider) * wider);
+  for (int i = 0; i < first; ++i)
+    std::copy_n(matrix.data() + static_cast<std::size_t>(i) * stride, first,
+                larger.data() + static_cast<std::size_t>(i) * wider);
+  if (first == 0) matrix.resize(static_cast<std::size_t>(wider) * wider);
+  else matrix = std::move(larger);
+  stride = wider;
+}
+
 template <class D>
 class ClassGram {
  public:
@@ -27,16 +40,12 @@ class ClassGram {
     square_.clear();
     total_ = sum_of(h_);
     has_matrix_ = static_cast<int>(columns.size()) <= tuning::largest_class_gram;
-    stride_ = 0;
     extend(x, std::move(columns), intercept);
   }
   // The same weights, with more columns behind the first ones.
   void extend(const D& x, Columns columns, bool intercept) {
     const int first = size(), count = static_cast<int>(columns.size());
-    if (count > tuning::largest_class_gram) {
-      has_matrix_ = false;
-      gram_.clear();
-    }
+    if (count > tuning::largest_class_gram) has_matrix_ = false;
     columns_ = std::move(columns);
     mean_.resize(count);
     square_.resize(count);
@@ -47,21 +56,12 @@ class ClassGram {
       square_[i] = std::max(square - total_ * mean_[i] * mean_[i], 0.0);
     }
     if (!has_matrix_ || first == count) return;
-    make_room(first, count);
+    make_room(gram_, stride_, first, count);
     weighted_gram(x, columns_, first, h_.data(), total_, mean_.data(), gram_.data(), stride_, space_);
     for (int i = first; i < count; ++i) square_[i] = column(i)[i];
   }
 
  private:
-  void make_room(int first, int count) {
-    if (count <= stride_) return;
-    const int wider = tuning::with_room(count);
-    Vector larger(static_cast<std::size_t>(wider) * wider);
-    for (int i = 0; i < first; ++i) std::copy_n(column(i), first, larger.data() + static_cast<std::size_t>(i) * wider);
-    gram_ = std::move(larger);
-    stride_ = wider;
-  }
-
   Columns columns_;
   Vector h_, mean_, square_, gram_;
   double total_ = 0.0;
@@ -102,9 +102,25 @@ class ClassFactor {
       for (int i = 0; i < size_; ++i) x[i] /= values_[i];
       return;
     }
+    char upper = 'U', transposed = 'T', plain = 'N';
+    int one = 1;
+    if (size_ == 0) return;
+    blas::dtrsv(&upper, &transposed, &plain, &size_, values_.data(), &size_, x, &one);
+    blas::dtrsv(&upper, &plain, &plain, &size_, values_.data(), &size_, x, &one);
+  }
+  // Calls visit(i, j, value) for the entries of the inverse, each pair once.
+  template <class Visit>
+  void each_of_inverse(Visit&& visit) const {
+    if (!full_) {
+      for (int i = 0; i < size_; ++i) visit(i, i, 1.0 / values_[i]);
+      return;
+    }
+    Vector inverse = values_;
     char upper = 'U';
-    int one = 1, info = 0;
-    if (size_ > 0) blas::dpotrs(&upper, &size_, &one, values_.data(), &size_, x, &size_, &info);
+    int size = size_, info = 0;
+    if (size > 0) blas::dpotri(&upper, &size, inverse.data(), &size, &info);
+    for (int j = 0; j < size; ++j)
+      for (int i = 0; i <= j; ++i) visit(i, j, inverse[static_cast<std::size_t>(j) * size + i]);
   }
 
  private:

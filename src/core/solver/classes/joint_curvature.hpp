@@ -31,8 +31,6 @@ class JointCurvature {
     index_.clear();
     weight_.clear();
     factored_.clear();
-    stride_ = 0;
-    gram_.clear();
   }
 
   // A new matrix at these dual weights, or the old one with the set's new coefficients.
@@ -108,19 +106,22 @@ class JointCurvature {
     }
     for (std::size_t t = 0; t < pairs_.size(); ++t)
       if (is_live_[t] && !has[t]) came_.push_back({static_cast<int>(t), diagonal(local, static_cast<int>(t))});
-    const bool same = Pen::is_separable && local.at.ridge == ridge_ && !factored_.empty();
-    if (same && came_.size() + gone <= tuning::least_changes + factored_.size() / tuning::changes_per_factor) return;
+    if (!factored_.empty() && came_.size() + gone <= Pen::changes_per_factor(factored_.size())) return;
     came_.clear();
-    ridge_ = local.at.ridge;
     factored_.clear();
     for (std::size_t t = 0; t < pairs_.size(); ++t)
       if (is_live_[t]) factored_.push_back(static_cast<int>(t));
     const Columns& live_pairs = factored_;
     factor_.build(
         static_cast<int>(live_pairs.size()),
-        [&](int i, int j) { return i == j ? diagonal(local, live_pairs[i]) : entry(live_pairs[i], live_pairs[j]); },
+        [&](int i, int j) {
+          const int t = live_pairs[i], o = live_pairs[j];
+          return i == j ? diagonal(local, t) : entry(t, o) + between(local, t, o);
+        },
         true);
   }
+  // The next factor is made anew.
+  void drop_factor() { factored_.clear(); }
   // out = M^-1 rest on the live coefficients and the intercepts, which come last.
   void precondition(const Vector& rest, Vector& out) {
     const int m = problem_.m;
@@ -147,8 +148,12 @@ class JointCurvature {
   }
 
  private:
+  double between(const typename Pen::Local& local, int t, int o) const {
+    return local.between(pairs_.place[t], pairs_.klass[t], pairs_.place[o], pairs_.klass[o]);
+  }
   double diagonal(const typename Pen::Local& local, int t) const {
-    return std::max(entry(t, t) + local.diagonal(pairs_.place[t], pairs_.klass[t]), tuning::tiny);
+    const double own = entry(t, t) + local.diagonal(pairs_.place[t], pairs_.klass[t]) + between(local, t, t);
+    return std::max(own, tuning::tiny);
   }
   std::size_t cell(std::size_t t) const {
     return static_cast<std::size_t>(pairs_.place[t]) * problem_.m + pairs_.klass[t];
@@ -174,7 +179,7 @@ class JointCurvature {
 
   void extend(Panel<D>& panel, int first) {
     const int m = problem_.m, count = static_cast<int>(pairs_.size());
-    make_room(first, count);
+    make_room(gram_, stride_, first, count);
     for (int t = first; t < count; ++t) std::fill_n(gram_.data() + static_cast<Index>(t) * stride_, count, 0.0);
     panel.joint_gram(pairs_, first, {s_, weight_}, gram_.data(), stride_);
     follow_.resize(static_cast<std::size_t>(count) * m, 0.0);
@@ -206,21 +211,11 @@ class JointCurvature {
       if (target[t] <= tuning::taken_by_intercepts * plain) target[t] = 0.0;
     }
   }
-  void make_room(int first, int count) {
-    if (count <= stride_) return;
-    const int wider = tuning::with_room(count);
-    Vector larger(static_cast<std::size_t>(wider) * wider);
-    for (int t = 0; t < first; ++t) std::copy_n(column(t), first, larger.data() + static_cast<Index>(t) * wider);
-    gram_ = std::move(larger);
-    stride_ = wider;
-  }
-
   const P& problem_;
   Pairs pairs_;
   Columns index_, factored_;  // of each cell among the pairs; pairs of the factor
   std::vector<char> is_live_;
   std::vector<std::pair<int, double>> came_;  // live ones without a place in the factor, and their curvatures
-  double ridge_ = -1.0;                       // at which the factor was made
   Vector s_, weight_;                         // at which the matrix was made
   Vector gram_, cross_, follow_;
   int stride_ = 0;

@@ -72,7 +72,7 @@ class ClassSolver {
     extrapolate(at, std::log(alpha));
     ClassOutcome out;
     run(at, out);
-    remember(std::log(alpha));
+    remember(at, std::log(alpha));
     return prove(at, out);
   }
 
@@ -121,9 +121,8 @@ class ClassSolver {
       if (problem_.penalty.is_free(g) || !is_zero(g)) admit(g);
   }
   // Blocks that pull above a threshold, the strongest `most` of them.
-  std::vector<Index> pulling(double level, std::size_t most) const {
+  std::vector<Index> pulling(const Vector& v, double level, std::size_t most) const {
     std::vector<std::pair<double, Index>> found;
-    const Vector& v = certificate_.correlations();
     for (Index g = 0; g < problem_.penalty.blocks(); ++g) {
       const double threshold = level * problem_.penalty.factor(g), pull = problem_.penalty.pull(v, g);
       if (pull >= threshold && !has(g)) found.emplace_back(pull - threshold, g);
@@ -152,25 +151,39 @@ class ClassSolver {
     std::size_t support = 0;
     for (Index g = 0; g < problem_.penalty.blocks(); ++g) support += !is_zero(g);
     const std::size_t everything = static_cast<std::size_t>(problem_.penalty.blocks());
-    if (set_.pairs() > 3 * support * (P::Penalty::is_separable ? 1 : problem_.m) +
-                           tuning::spare_columns * static_cast<std::size_t>(problem_.m)) {
+    if (model_.is_stale() || set_.pairs() > 3 * support * (P::Penalty::is_separable ? 1 : problem_.m) +
+                                                tuning::spare_columns * static_cast<std::size_t>(problem_.m)) {
       set_.clear();
       model_.forget();
       add_support();
     }
+    if (near && can_foresee(at, before)) {
+      for (Index g : pulling(foreseen_pulls(at, before), tuning::foreseen_share * at.l1, everything)) admit(g);
+      return;
+    }
     const std::size_t most = near || at.l1 == 0.0 ? everything : most_at_once();
-    for (Index g : pulling(near ? std::max(strong, 0.0) : at.l1, most)) admit(g);
+    for (Index g : pulling(certificate_.correlations(), near ? std::max(strong, 0.0) : at.l1, most)) admit(g);
+  }
+  bool can_foresee(const Level& at, const Level& before) const {
+    return at.l1 > 0.0 && !before_last_.v.empty() && before_last_.l1 > before.l1 && last_.l1 == before.l1;
+  }
+  // Correlations where the last two of the path point to: they are nearly linear in the penalty.
+  Vector foreseen_pulls(const Level& at, const Level& before) const {
+    const double ahead = (before.l1 - at.l1) / (before_last_.l1 - before.l1);
+    Vector v = last_.v;
+    for (std::size_t t = 0; t < v.size(); ++t) v[t] += ahead * (v[t] - before_last_.v[t]);
+    return v;
   }
   int admit_violators(const Level& at) {
-    const auto blocks = pulling(at.l1 * (1.0 + tuning::rounding_of_sums), most_at_once());
+    const auto blocks = pulling(certificate_.correlations(), at.l1 * (1.0 + tuning::rounding_of_sums), most_at_once());
     for (Index g : blocks) admit(g);
     return static_cast<int>(blocks.size());
   }
 
   // --- Continuation ---
-  void remember(double position) {
+  void remember(const Level& at, double position) {
     before_last_ = std::move(last_);
-    last_ = {position, x_.b, x_.a};
+    last_ = {position, at.l1, x_.b, x_.a, certificate_.correlations()};
   }
   // Starts where the last two solutions point, if that is better.
   void extrapolate(const Level& at, double position) {
@@ -330,8 +343,8 @@ class ClassSolver {
   }
 
   struct Solution {
-    double position = 0.0;
-    Vector b, a;
+    double position = 0.0, l1 = 0.0;
+    Vector b, a, v;
   };
 
   const P& problem_;

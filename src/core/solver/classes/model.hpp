@@ -15,7 +15,7 @@ class ClassModel {
   using Pen = typename P::Penalty;
 
   explicit ClassModel(const P& problem)
-      : problem_(problem), panel_(problem.design), joint_(problem), blocks_(problem) {}
+      : problem_(problem), panel_(problem.design), moving_(problem.design), joint_(problem), blocks_(problem) {}
 
   Panel<D>& panel() { return panel_; }
   // The step's coefficients of the set (a row a feature), intercepts and scores, and the residual that it foresees.
@@ -47,6 +47,8 @@ class ClassModel {
     blocks_.forget();
   }
   void make_fresh() { is_stale_ = true; }
+  // Whether the next model is made anew, whatever the set.
+  bool is_stale() const { return is_stale_; }
   // Curvatures of weights mixed with even ones, after a step that was too long.
   void lift(double share) { lift_ = share; }
 
@@ -121,7 +123,7 @@ class ClassModel {
   void refresh() {
     Vector step(b_.size());
     for (std::size_t t = 0; t < step.size(); ++t) step[t] = b_[t] - start_[t];
-    product(step, shift_, along_, bent_, slope_, even_);
+    product(panel_, step, shift_, along_, bent_, slope_, even_);
     for (std::size_t t = 0; t < step.size(); ++t) slope_[t] += first_slope_[t];
     for (int k = 0; k < problem_.m; ++k) even_[k] += first_even_[k];
   }
@@ -131,15 +133,27 @@ class ClassModel {
            problem_.penalty.value(at, features, b_);
   }
 
-  // scores = X step + shift, bent = H scores, slopes = X' bent, sums = 1' bent
-  void product(const Vector& step, const Vector& shift, Vector& scores, Vector& bent, Vector& slopes, Vector& sums) {
+  // scores = X step + shift, bent = H scores, slopes = X' bent, sums = 1' bent, X being a panel's columns
+  void product(Panel<D>& panel, const Vector& step, const Vector& shift, Vector& scores, Vector& bent, Vector& slopes,
+               Vector& sums) {
     const Index n = problem_.n;
     for (int k = 0; k < problem_.m; ++k) std::fill_n(scores.begin() + k * n, n, shift[k]);
-    panel_.combine(step.data(), problem_.m, scores.data());
+    panel.combine(step.data(), problem_.m, scores.data());
     class_loops().curve(problem_.loss, problem_.samples, curvature_.data(), scores.data(), bent.data());
-    panel_.dots(bent.data(), problem_.m, slopes.data());
+    panel.dots(bent.data(), problem_.m, slopes.data());
     if (problem_.settings.intercept) sums = class_sums(bent, n, problem_.m);
     else sums.assign(problem_.m, 0.0);
+  }
+
+  // Rows of the set with a coefficient that moves.
+  Columns live_rows(const std::vector<char>& live) const {
+    Columns rows;
+    const int m = problem_.m;
+    for (std::size_t c = 0; c * m < live.size(); ++c)
+      if (std::any_of(live.begin() + static_cast<std::ptrdiff_t>(c) * m,
+                      live.begin() + static_cast<std::ptrdiff_t>(c + 1) * m, [](char is) { return is != 0; }))
+        rows.push_back(static_cast<int>(c));
+    return rows;
   }
 
   struct Point {
@@ -159,7 +173,10 @@ class ClassModel {
     else blocks_.factorise(local, live);
     const Point before{b_, shift_, value(at, features)};
     const std::size_t count = b_.size(), all = count + m;
-    Vector rest(all), step(count), sums(m), scores(along_.size()), bent(along_.size()), slopes(count), shift(m);
+    const Columns rows = live_rows(live);
+    moving_.take(panel_, rows);
+    Vector rest(all), step(rows.size() * m), slopes(rows.size() * m), sums(m), shift(m);
+    Vector scores(along_.size()), bent(along_.size());
     for (std::size_t c = 0; c < features.size(); ++c)
       for (int k = 0; k < m; ++k) {
         const std::size_t t = c * m + k;
@@ -172,12 +189,16 @@ class ClassModel {
       taken = conjugate_gradients(
           all, tuning::most_class_gradients, [&](Vector& out) { return precondition(rest, out); },
           [&](const Vector& along, Vector& out) {
-            std::copy_n(along.begin(), count, step.begin());
+            for (std::size_t c = 0; c < rows.size(); ++c)
+              std::copy_n(along.begin() + static_cast<std::ptrdiff_t>(rows[c]) * m, m,
+                          step.begin() + static_cast<std::ptrdiff_t>(c) * m);
             std::copy_n(along.begin() + static_cast<std::ptrdiff_t>(count), m, shift.begin());
-            product(step, shift, scores, bent, slopes, sums);
-            std::copy(slopes.begin(), slopes.end(), out.begin());
+            product(moving_, step, shift, scores, bent, slopes, sums);
+            for (std::size_t c = 0; c < rows.size(); ++c)
+              std::copy_n(slopes.begin() + static_cast<std::ptrdiff_t>(c) * m, m,
+                          out.begin() + static_cast<std::ptrdiff_t>(rows[c]) * m);
             std::copy(sums.begin(), sums.end(), out.begin() + static_cast<std::ptrdiff_t>(count));
-            local.add_curvature(step, out);
+            local.add_curvature(along, out);
             for (std::size_t t = 0; t < count; ++t)
               if (!live[t]) out[t] = 0.0;
             return loops().dot(along.data(), out.data(), all);
@@ -188,11 +209,14 @@ class ClassModel {
             loops().axpy(-size, out.data(), rest.data(), all);
             loops().axpy(size, scores.data(), along_.data(), along_.size());
             loops().axpy(size, bent.data(), bent_.data(), bent_.size());
-            loops().axpy(size, slopes.data(), slope_.data(), count);
             loops().axpy(size, sums.data(), even_.data(), m);
             return largest(rest) > enough;
           });
     learn(taken);
+    if (taken > 0) {
+      panel_.dots(bent_.data(), m, slope_.data());
+      loops().axpy(1.0, first_slope_.data(), slope_.data(), count);
+    }
     foreseen_ = x.e;
     loops().axpy(1.0, bent_.data(), foreseen_.data(), foreseen_.size());
     const Vector end = b_;
@@ -225,6 +249,7 @@ class ClassModel {
   void learn(int taken) {
     if (fresh_steps_ < 0) fresh_steps_ = taken;
     lost_steps_ += std::max(taken - fresh_steps_, 0);
+    if (taken > fresh_steps_ + tuning::steps_for_factor) is_joint_ ? joint_.drop_factor() : blocks_.drop_factor();
     if (lost_steps_ > (is_joint_ ? joint_.worth() : blocks_.worth())) is_stale_ = true;
   }
   // out = M^-1 rest; returns rest' out.
@@ -280,8 +305,8 @@ class ClassModel {
   static double pull(const ClassIterate& x) { return std::sqrt(loops().dot(x.e.data(), x.e.data(), x.e.size())); }
 
   const P& problem_;
-  Panel<D> panel_;
-  std::size_t known_ = 0;  // features that the panel has
+  Panel<D> panel_, moving_;  // the set's columns, and those that conjugate gradients move
+  std::size_t known_ = 0;    // features that the panel has
   JointCurvature<P> joint_;
   BlockCurvature<P> blocks_;
   Vector b_, start_, shift_, slope_, first_slope_, even_, first_even_;
