@@ -180,6 +180,18 @@ def test_weights_reach_the_calibrators(moons):
     assert model.calibrator_.rho_ == pytest.approx(expected.rho_, rel=1e-5)
 
 
+@pytest.mark.parametrize("size", [5e-324, 1e-3, 1.0])
+def test_shares_are_weights_as_good_as_counts(moons, size):
+    """Samples that weigh little must not look as if there were few of them."""
+    X, y = moons
+    told = {"alphas": [1e-2], "cv": FOLDS, "rhos": (1.0,), "us": (1.0,), "calibrate": True}
+    plain = CLearningClassifierCV(**told).fit(X, y)
+    weighted = CLearningClassifierCV(**told).fit(X, y, sample_weight=np.full(len(y), size))
+    np.testing.assert_allclose(weighted.predict_proba(X), plain.predict_proba(X), rtol=1e-6)
+    huge = CLearningClassifierCV(**told).fit(X, y, sample_weight=np.full(len(y), 1e308))
+    np.testing.assert_allclose(huge.predict_proba(X), plain.predict_proba(X), atol=0.05)
+
+
 def test_penalties_at_which_scores_say_nothing_are_quiet(moons):
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -17,11 +17,14 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from clearning._designs import Array, Indices
+from clearning._door import relative
 from clearning._problem import Target
 from clearning._search_folds import Fold, class_counts
 from clearning._search_links import SMOOTH, fit_links
 from clearning._search_scoring import Metric
 from clearning.losses import Coherence, MultiCoherence
+
+_MOST_COUNTED = 1e6
 
 
 @dataclass(frozen=True)
@@ -95,7 +98,7 @@ def make_calibration(
     return Calibration(
         target.codes,
         target.n_classes,
-        sample_weight,
+        None if sample_weight is None else _as_counts(sample_weight),
         [every[test] for _, test in folds],
         offset and target.n_classes == 2,
     )
@@ -106,3 +109,17 @@ def _lacking(folds: Sequence[Fold], target: Target) -> int | None:
     counts = np.array([class_counts(target, test) for _, test in folds])
     without = (counts.sum(axis=0) - counts).min(axis=1)
     return None if without.all() else int(np.argmin(without > 0))
+
+
+def _as_counts(weight: Array) -> Array:
+    """Return weights that can be read as counts: of a mean of one or more, and not beyond counting.
+
+    A weight of two is the sample twice, and labels are doubted the less the more samples there are.
+    Weights that only say how samples compare, such as shares, must not make it look as if there
+    were hardly any.
+    """
+    shares = relative(weight)
+    held = shares[shares > 0]
+    with np.errstate(over="ignore"):
+        mean = float(held.mean() * weight.max())
+    return shares * (min(max(mean, 1.0), _MOST_COUNTED) / float(held.mean()))

@@ -24,8 +24,8 @@ _LEAST_SCALE = 1e-3
 _MOST_STEPS = 100
 _MOST_HALVINGS = 40
 _ROUNDING = 1e-12
-# Newton's steps square the error: after a step of this share the next would be a millionth.
-_LAST_STEP = 1e-3
+# Newton's steps square the error: after a step of this share the next is below rounding.
+_LAST_STEP = 1e-6
 # Entries of an array that is worked on at once.
 _ENTRIES = 2**20
 
