@@ -12,7 +12,8 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from clearning._auto_landmarks import AUTO, LandmarkFit, LandmarkRefinement, first_count
+from clearning import _auto_landmarks
+from clearning._auto_landmarks import AUTO, LandmarkFit, LandmarkRefinement
 from clearning._door import check_labels, check_matrix, check_weight
 from clearning._expansion import Expansion
 from clearning._margin import MarginClassifierMixin
@@ -20,6 +21,7 @@ from clearning._problem import Penalty, Problem, Target, check_offset, check_tar
 from clearning._sklearn import Hidden, Interval, StrOptions
 from clearning._summary import Summary, kernel_summary
 from clearning.kernels import GAMMA_RULES, KERNELS, Kernel, kernel_width
+from clearning.landmarks import Enough
 from clearning.path import RegularizationPath
 
 KERNEL_CONSTRAINTS: dict[str, list[Any]] = {
@@ -161,9 +163,15 @@ class BaseKernelClassifier(MarginClassifierMixin, BaseEstimator):
             self.kernel, gamma, self.degree, self.coef0, self.kernel_params or {}, self.dtype
         )
 
-    def _first_landmarks(self, training: TrainingSet) -> int | None:
+    def _first_landmarks(self, training: TrainingSet) -> int | Enough | None:
         """Return the number of landmarks to begin with; None for all samples."""
-        return first_count(self.n_landmarks, len(training.rows), self._all_samples_up_to)
+        if self.n_landmarks != AUTO:
+            return self.n_landmarks
+        return None if len(training.rows) <= self._all_samples_up_to else self._landmarks_beyond()
+
+    def _landmarks_beyond(self) -> int | Enough:
+        """Return how many landmarks "auto" begins with."""
+        return _auto_landmarks.FIRST_LANDMARKS
 
     def _finish(
         self,
