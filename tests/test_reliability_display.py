@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 from scipy.stats import binomtest
-from sklearn.datasets import make_classification
+from sklearn.datasets import load_iris, make_classification
 from sklearn.linear_model import LogisticRegression
 
 from clearning.display.reliability import clopper_pearson
@@ -85,6 +85,17 @@ def test_estimators_and_given_axes():
     assert display.curves[0].name == "LogisticRegression"
     other = ReliabilityDisplay.from_estimators({"no": model}, X, labels, pos_label="no")
     np.testing.assert_allclose(other.curves[0].p, model.predict_proba(X)[:, 0])
+
+
+def test_each_class_has_a_curve_of_its_own():
+    X, y = load_iris(return_X_y=True)
+    names = np.array(["a", "b", "c"])[y]
+    model = LogisticRegression(max_iter=500).fit(X, names)
+    display = ReliabilityDisplay.from_classes(model, X, names, n_bins=4, strategy="uniform")
+    labels = [line.get_label() for line in display.lines_]
+    assert [label.split(":")[0] for label in labels] == ["class a", "class b", "class c"]
+    second = reliability_curve(y == 1, model.predict_proba(X)[:, 1], n_bins=4, strategy="uniform")
+    np.testing.assert_allclose(display.lines_[1].get_ydata(), second.prob_true)
 
 
 def test_bad_level_is_named(sample):

@@ -64,7 +64,7 @@ class _Curve:
 class ReliabilityDisplay:
     """Reliability diagrams of one or several classifiers, with a histogram of their probabilities.
 
-    Make one with `from_predictions` or `from_estimators`.
+    Make one with `from_predictions`, `from_estimators` or, for many classes, `from_classes`.
 
     Parameters
     ----------
@@ -146,24 +146,10 @@ class ReliabilityDisplay:
         -------
         ReliabilityDisplay
         """
-
-        def curve(label: str, values: Array) -> _Curve:
-            weighted = {"sample_weight": sample_weight, "pos_label": pos_label}
-            binned = {**weighted, "n_bins": n_bins, "strategy": strategy}
-            bins = reliability_curve(y, values, **binned)
-            positives = bins.prob_true * bins.effective_size
-            return _Curve(
-                name=label,
-                p=values,
-                weight=np.ones(len(values)) if sample_weight is None else _floats(sample_weight),
-                bins=bins,
-                band=clopper_pearson(positives, bins.effective_size, level),
-                log_loss=cross_entropy(y, values, **weighted),
-                error=expected_calibration_error(y, values, **binned),
-            )
-
+        weighted = {"sample_weight": sample_weight, "pos_label": pos_label}
+        binned = {**weighted, "n_bins": n_bins, "strategy": strategy}
         named = p if isinstance(p, Mapping) else {name: p}
-        curves = [curve(str(label), np.asarray(each, float)) for label, each in named.items()]
+        curves = [_curve_of(str(label), y, each, level, binned) for label, each in named.items()]
         return cls(curves).plot(**plot_options)
 
     @classmethod
@@ -194,6 +180,46 @@ class ReliabilityDisplay:
         column = int(np.flatnonzero(classes == positive)[0])
         named = {name: e.predict_proba(X)[:, column] for name, e in estimators.items()}
         return cls.from_predictions(y, named, **options)
+
+    @classmethod
+    def from_classes(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        n_bins: int = 10,
+        strategy: str = "quantile",
+        level: float = 0.95,
+        **plot_options: Any,
+    ) -> ReliabilityDisplay:
+        """Draw the reliability of each class's probability, a curve a class.
+
+        Parameters
+        ----------
+        estimator : estimator
+            A fitted classifier of any number of classes, with `predict_proba`.
+        X : array-like of shape (n_samples, n_features)
+            The samples.
+        y : array-like of shape (n_samples,)
+            Their labels; a class is held against all others together.
+        sample_weight, n_bins, strategy, level
+            As in `from_predictions`.
+        **plot_options
+            Passed to `plot`.
+
+        Returns
+        -------
+        ReliabilityDisplay
+        """
+        binned = {"sample_weight": sample_weight, "n_bins": n_bins, "strategy": strategy}
+        labels, columns = np.asarray(y), estimator.predict_proba(X).T
+        curves = [
+            _curve_of(f"class {label}", (labels == label).astype(int), column, level, binned)
+            for label, column in zip(estimator.classes_, columns)
+        ]
+        return cls(curves).plot(**plot_options)
 
     def plot(self, *, side_by_side: bool = False, axes: Any = None, **line_kw: Any) -> Any:
         """Draw the diagrams.
@@ -254,6 +280,24 @@ class ReliabilityDisplay:
             color=colour,
             linewidth=1.5,
         )
+
+
+def _curve_of(
+    name: str, y: ArrayLike, p: ArrayLike, level: float, options: dict[str, Any]
+) -> _Curve:
+    """Bins, band and measures of one column of probabilities; options are the bins'."""
+    values, sample_weight = _floats(p), options["sample_weight"]
+    bins = reliability_curve(y, values, **options)
+    scored = {key: options[key] for key in ("sample_weight", "pos_label") if key in options}
+    return _Curve(
+        name=name,
+        p=values,
+        weight=np.ones(len(values)) if sample_weight is None else _floats(sample_weight),
+        bins=bins,
+        band=clopper_pearson(bins.prob_true * bins.effective_size, bins.effective_size, level),
+        log_loss=cross_entropy(y, values, **scored),
+        error=expected_calibration_error(y, values, **options),
+    )
 
 
 def _prepare(diagram: Any, histogram: Any) -> None:
