@@ -174,7 +174,7 @@ def test_landmarks_end_at_their_limit(few, monkeypatch):
 def test_searches_end_on_more_landmarks(few):
     X, y = make_moons(300, noise=0.3, random_state=0)
     search = KernelCLearningClassifierCV(
-        gammas=(1.0, 10.0), alphas=10, alpha_min_ratio=1e-3, l1_ratios=(0.5,), cv=3
+        search="paper", gammas=(1.0, 10.0), alphas=10, alpha_min_ratio=1e-3, cv=3
     ).fit(X, y)
     assert len(search.landmarks_) > 20
     assert search.path_.coefs.shape == (10, len(search.landmarks_))

@@ -209,7 +209,9 @@ def test_temperature_and_margin_are_chosen_by_cross_validation(kind):
     rhos, us = (1e-4, 0.1, 1.0), (0.5, 1.0)
     with warnings.catch_warnings():
         warnings.simplefilter("error", ConvergenceWarning)
-        model = classifier(alphas=8, alpha_min_ratio=0.01, cv=3, rhos=rhos, us=us).fit(X, y)
+        model = classifier(
+            search="paper", alphas=8, alpha_min_ratio=0.01, cv=3, rhos=rhos, us=us
+        ).fit(X, y)
     table = model.cv_results_
     assert len(table["mean_test_score"]) == 8 * len(rhos) * len(us)
     assert set(table["param_rho"]) == set(rhos)

@@ -65,6 +65,7 @@ def test_cross_validation_agrees_with_glmnet(glmnet, name):
         l1_ratios=[options.pop("l1_ratio")],
         cv=PredefinedSplit(glmnet["folds"]),
         tol=1e-10,
+        calibrate=False,
         **options,
     )
     chosen = {

@@ -320,7 +320,8 @@ class CalibratedMarginClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
         -------
         ndarray of shape (n_samples,)
         """
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        probability = self.predict_proba(X)
+        return self.classes_[probability.argmax(axis=1)]
 
     def predict_proba(self, X: Any) -> Array:
         """Probabilities of the classes.
