@@ -50,6 +50,7 @@ class ClassSolver {
     const double null_objective = std::max(floor, x_.loss);
     claim_ = problem_.settings.tol * null_objective;
     goal_ = tuning::share_of_claim * claim_;
+    was_given_ = false;
     return null_objective;
   }
 

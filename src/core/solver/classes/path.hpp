@@ -50,10 +50,28 @@ void record(const ClassSolver<P>& solver, double alpha, const ClassOutcome& outc
   path.starts.push_back(static_cast<Index>(path.values.size()));
 }
 
+// At a low temperature the null model's loss has kinks and little else: it is reached from warmer ones. Sets where the
+// solver stands.
+template <class P>
+void warm_up(const P& problem, ClassSolver<P>& solver) {
+  if (problem.loss.rho >= tuning::cold_classes) return;
+  Vector b, a;
+  for (double rho = tuning::warm_classes; rho > problem.loss.rho; rho *= tuning::cooling_of_classes) {
+    const P warm(problem.design, {rho, problem.loss.u, 1.0}, problem.samples, problem.penalty, problem.settings);
+    ClassSolver<P> at(warm);
+    if (!a.empty()) at.start_from(b.data(), a.data());
+    at.fit_null();
+    b = at.iterate().b;
+    a = at.iterate().a;
+  }
+  solver.start_from(b.data(), a.data());
+}
+
 template <class P>
 PathResult solve_class_path(const P& problem, const Grid& grid, const ClassStart& start) {
   ClassSolver<P> solver(problem);
   PathResult path;
+  warm_up(problem, solver);
   path.null_objective = solver.fit_null();
   const double top = alpha_max(solver);
   const double first = top > 0.0 ? top * (1.0 + tuning::above_the_top) : 1.0;
