@@ -57,7 +57,7 @@ def kernel_peak(l1_ratio: float, alpha: float) -> dict:
 
     X, y = kernel_data(N_KERNEL)
     KernelCLearningClassifier().fit(X[:50], y[:50])
-    model = KernelCLearningClassifier(l1_ratio=l1_ratio, alpha=alpha)
+    model = KernelCLearningClassifier(n_landmarks=None, l1_ratio=l1_ratio, alpha=alpha)
     model, peak = high_water(lambda: model.fit(X, y))
     return {"matrices": peak / (8 * N_KERNEL**2), "support": len(model.support_)}
 

@@ -138,9 +138,9 @@ def test_what_proves_nothing_says_so():
 @pytest.fixture
 def few(monkeypatch):
     """Begin with 20 landmarks, where there are more than 50 samples."""
-    monkeypatch.setattr(_auto_landmarks, "FIRST_LANDMARKS", 20)
     for kind in (KernelCLearningClassifier, KernelCLearningClassifierCV):
         monkeypatch.setattr(kind, "_all_samples_up_to", 50)
+        monkeypatch.setattr(kind, "_landmarks_at_first", 20)
 
 
 @pytest.mark.parametrize("l1_ratio", [0.0, 0.5, 1.0])

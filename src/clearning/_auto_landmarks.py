@@ -19,8 +19,6 @@ from clearning.landmarks import draw_more
 from clearning.path import solve_path
 
 AUTO = "auto"
-# Landmarks to begin with, and at most.
-FIRST_LANDMARKS = 250
 MOST_LANDMARKS = 2000
 # A full gap of this share of the null objective is small enough: the objective itself is then off
 # by about a tenth of it.
@@ -36,13 +34,6 @@ class LandmarkFit:
     expansion: Expansion
     path: RegularizationPath
     full_gap: float
-
-
-def first_count(n_landmarks: int | str | None, n_samples: int, all_up_to: int) -> int | None:
-    """Return the number of landmarks to begin with; None for all samples."""
-    if n_landmarks != AUTO:
-        return n_landmarks  # type: ignore[return-value]
-    return None if n_samples <= all_up_to else FIRST_LANDMARKS
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from clearning._auto_landmarks import AUTO, LandmarkFit, LandmarkRefinement, first_count
+from clearning._auto_landmarks import AUTO, LandmarkFit, LandmarkRefinement
 from clearning._door import check_labels, check_matrix, check_weight
 from clearning._expansion import Expansion
 from clearning._margin import MarginClassifierMixin
@@ -91,7 +91,9 @@ class BaseKernelClassifier(MarginClassifierMixin, BaseEstimator):
     tol: float
     max_iter: int
     support_vectors_: Any
+    # What n_landmarks="auto" stands for.
     _all_samples_up_to: ClassVar[int]
+    _landmarks_at_first: ClassVar[int]
 
     def _check(
         self, X: Any, y: Any, sample_weight: ArrayLike | None, offset: ArrayLike | None
@@ -163,7 +165,9 @@ class BaseKernelClassifier(MarginClassifierMixin, BaseEstimator):
 
     def _first_landmarks(self, training: TrainingSet) -> int | None:
         """Return the number of landmarks to begin with; None for all samples."""
-        return first_count(self.n_landmarks, len(training.rows), self._all_samples_up_to)
+        if self.n_landmarks != AUTO:
+            return self.n_landmarks
+        return None if len(training.rows) <= self._all_samples_up_to else self._landmarks_at_first
 
     def _finish(
         self,
