@@ -9,13 +9,11 @@ from clearning import (
     KernelCLearningClassifier,
     KernelCLearningClassifierCV,
     _auto_landmarks,
-    _kernel_cv,
     kernel_clearning_path,
 )
 from clearning._full_gap import Solution, full_certificate
 from clearning._problem import check_target
 from clearning.kernels import Kernel
-from clearning.landmarks import Enough
 from clearning.losses import make_loss
 
 RATIOS = (0.0, 1e-6, 0.05, 0.5, 0.95, 1.0 - 1e-9, 1.0)
@@ -140,10 +138,9 @@ def test_what_proves_nothing_says_so():
 @pytest.fixture
 def few(monkeypatch):
     """Begin with 20 landmarks, where there are more than 50 samples."""
-    monkeypatch.setattr(_auto_landmarks, "FIRST_LANDMARKS", 20)
-    monkeypatch.setattr(_kernel_cv, "SEARCHED_LANDMARKS", Enough(20, 0.0))
     for kind in (KernelCLearningClassifier, KernelCLearningClassifierCV):
         monkeypatch.setattr(kind, "_all_samples_up_to", 50)
+        monkeypatch.setattr(kind, "_landmarks_at_first", 20)
 
 
 @pytest.mark.parametrize("l1_ratio", [0.0, 0.5, 1.0])

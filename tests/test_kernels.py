@@ -12,7 +12,7 @@ from sklearn.svm import SVC
 from clearning import _kernel_blocks, kernels
 from clearning._kernel_matrix import check_kernel_matrix
 from clearning.kernels import Kernel, kernel_width, negative_distance_matrix
-from clearning.landmarks import Enough, select_landmarks
+from clearning.landmarks import select_landmarks
 
 RNG = np.random.default_rng(0)
 NAMED = ("rbf", "laplacian", "chi2", "polynomial", "poly", "linear", "cosine", "sigmoid")
@@ -348,14 +348,3 @@ def test_landmarks_stop_at_the_rank():
     assert len(select_landmarks(Kernel("linear"), flat, 50, np.random.RandomState(0))) == 4
     everything = select_landmarks(Kernel("linear"), flat, 200, np.random.RandomState(0))
     np.testing.assert_array_equal(everything, np.arange(200))
-
-
-@pytest.mark.parametrize("share", [0.3, 0.05])
-def test_samples_decide_how_many_landmarks_are_enough(share, clusters):
-    kernel = Kernel("rbf", 0.1)
-    chosen = select_landmarks(kernel, clusters, Enough(200, share), np.random.RandomState(0))
-    K = kernel.gram(clusters)
-    assert unexplained(K, chosen) <= share * np.trace(K)
-    assert len(chosen) < 200
-    few = select_landmarks(kernel, clusters, Enough(8, 0.0), np.random.RandomState(0))
-    assert len(few) == 8

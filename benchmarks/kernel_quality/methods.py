@@ -40,7 +40,8 @@ def widths(X, y) -> list[float]:
 def tuned(X, y, **grid: Any) -> Fitted:
     model = KernelCLearningClassifierCV(
         search="paper", gammas=widths(X, y), n_landmarks=None, cv=FOLDS, **grid
-    ).fit(X, y)
+    )
+    model.fit(X, y)
     assert len(model.cv_results_["rank_test_score"]) == N_CANDIDATES
     return Fitted(model, len(model.support_))
 

@@ -15,20 +15,15 @@ from clearning._full_gap import FullCertificate, Solution, full_certificate
 from clearning._problem import Grid, Problem, Settings, Start
 from clearning._regularization_path import RegularizationPath
 from clearning.kernels import Kernel
-from clearning.landmarks import Enough, draw_more
+from clearning.landmarks import draw_more
 from clearning.path import solve_path
 
 AUTO = "auto"
-# Landmarks of a fit to begin with, and at most.
-FIRST_LANDMARKS = 250
 MOST_LANDMARKS = 2000
-# A search begins with more, as no full problem corrects what it chooses: of 800 samples (USPS, odd
-# or even) 250 landmarks cost it .013 in log-loss, 500 .001.
-SEARCHED_LANDMARKS = Enough(500, unexplained=0.01)
 # A full gap of this share of the null objective is small enough: the objective itself is then off
 # by about a tenth of it.
 ENOUGH = 3e-3
-# A pass over n² kernel values takes three seconds, and a minute or two, at so many samples.
+# A pass over n² kernel values takes two seconds, and a minute, at so many samples.
 MOST_CERTIFIED, MOST_CERTIFIED_AUTO = 20_000, 100_000
 
 

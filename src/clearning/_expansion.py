@@ -14,7 +14,7 @@ from clearning._designs import Array, Indices
 from clearning._kernel_matrix import check_kernel_matrix, lift_rounded
 from clearning._threads import threads_for
 from clearning.kernels import Kernel
-from clearning.landmarks import Enough, select_landmarks
+from clearning.landmarks import select_landmarks
 from clearning.losses import Loss
 
 
@@ -76,9 +76,7 @@ class Expansion:
             return _core.solve_kernel(K, K, request)
 
 
-def expand(
-    kernel: Kernel, X: Any, n_landmarks: int | Enough | None, random_state: Any
-) -> Expansion:
+def expand(kernel: Kernel, X: Any, n_landmarks: int | None, random_state: Any) -> Expansion:
     """Return the expansion in all samples, or in landmarks where their number is given."""
     # What overflows is told at the end, in one sentence.
     with np.errstate(over="ignore", invalid="ignore"):

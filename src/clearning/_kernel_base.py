@@ -12,7 +12,6 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from clearning import _auto_landmarks
 from clearning._auto_landmarks import AUTO, LandmarkFit, LandmarkRefinement
 from clearning._door import check_labels, check_matrix, check_weight
 from clearning._expansion import Expansion
@@ -21,7 +20,6 @@ from clearning._problem import Penalty, Problem, Target, check_offset, check_tar
 from clearning._sklearn import Hidden, Interval, StrOptions
 from clearning._summary import Summary, kernel_summary
 from clearning.kernels import GAMMA_RULES, KERNELS, Kernel, kernel_width
-from clearning.landmarks import Enough
 from clearning.path import RegularizationPath
 
 KERNEL_CONSTRAINTS: dict[str, list[Any]] = {
@@ -93,7 +91,9 @@ class BaseKernelClassifier(MarginClassifierMixin, BaseEstimator):
     tol: float
     max_iter: int
     support_vectors_: Any
+    # What n_landmarks="auto" stands for.
     _all_samples_up_to: ClassVar[int]
+    _landmarks_at_first: ClassVar[int]
 
     def _check(
         self, X: Any, y: Any, sample_weight: ArrayLike | None, offset: ArrayLike | None
@@ -163,15 +163,11 @@ class BaseKernelClassifier(MarginClassifierMixin, BaseEstimator):
             self.kernel, gamma, self.degree, self.coef0, self.kernel_params or {}, self.dtype
         )
 
-    def _first_landmarks(self, training: TrainingSet) -> int | Enough | None:
+    def _first_landmarks(self, training: TrainingSet) -> int | None:
         """Return the number of landmarks to begin with; None for all samples."""
         if self.n_landmarks != AUTO:
             return self.n_landmarks
-        return None if len(training.rows) <= self._all_samples_up_to else self._landmarks_beyond()
-
-    def _landmarks_beyond(self) -> int | Enough:
-        """Return how many landmarks "auto" begins with."""
-        return _auto_landmarks.FIRST_LANDMARKS
+        return None if len(training.rows) <= self._all_samples_up_to else self._landmarks_at_first
 
     def _finish(
         self,

@@ -17,7 +17,6 @@ from clearning._expansion import Expansion, expand
 from clearning._kernel_matrix import gaussian_of
 from clearning._problem import Problem
 from clearning.kernels import Kernel, negative_distance_matrix
-from clearning.landmarks import Enough
 
 Of = Mapping[str, float]
 
@@ -42,7 +41,7 @@ class KernelProblems:
         The samples, or their kernel matrix.
     make : callable
         Makes the problem of an expansion.
-    n_landmarks : int, Enough or None
+    n_landmarks : int or None
         The expansion to fit in the end.
     random_state : int, RandomState or None
         Draws the landmarks.
@@ -55,7 +54,7 @@ class KernelProblems:
         kernels: Sequence[Kernel],
         X: Any,
         make: Callable[[Expansion], Problem],
-        n_landmarks: int | Enough | None,
+        n_landmarks: int | None,
         random_state: Any,
         *,
         auto: bool,
@@ -65,7 +64,7 @@ class KernelProblems:
         self.make = make
         self.n_landmarks = n_landmarks
         self.auto = auto
-        self._size = _most(n_landmarks, X.shape[0])
+        self._size = n_landmarks or X.shape[0]
         # The same landmarks each time a width is come back to.
         drawn = isinstance(random_state, np.random.RandomState)
         self._seed = random_state.randint(2**31) if drawn else random_state
@@ -119,8 +118,7 @@ class KernelProblems:
     def _expansion(self, of: Of) -> Expansion:
         kernel, size = self.kernel(of), int(of["n_landmarks"])
         if size < self.X.shape[0] or self.n_landmarks is not None:
-            asked = self.n_landmarks if size == self._size else size
-            return expand(kernel, self.X, asked, self._seed)
+            return expand(kernel, self.X, size, self._seed)
         if kernel.name != "rbf" or len(self._tried) == 1:
             return expand(kernel, self.X, None, self._seed)
         return self._gaussian(kernel)
@@ -140,7 +138,3 @@ class KernelProblems:
         """The largest gamma that may come: it decides how carefully distances are computed."""
         largest = max(self._tried)
         return largest * _FARTHEST if self.auto else largest
-
-
-def _most(n_landmarks: int | Enough | None, n_samples: int) -> int:
-    return n_landmarks.most if isinstance(n_landmarks, Enough) else n_landmarks or n_samples

@@ -135,6 +135,7 @@ class KernelCLearningClassifier(BaseKernelClassifier):
 
     # A fit on all samples takes at most three seconds there, and twelve at twice as many.
     _all_samples_up_to: ClassVar[int] = 2000
+    _landmarks_at_first: ClassVar[int] = 250
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **COMMON_CONSTRAINTS,
         **SINGLE_FIT_CONSTRAINTS,

@@ -8,7 +8,7 @@ not chased, and no more than the columns of the chosen samples is ever computed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,16 +24,8 @@ _MIN_CANDIDATES = 4096
 _CANDIDATES_PER_LANDMARK = 4
 
 
-@dataclass(frozen=True)
-class Enough:
-    """As many landmarks as leave this share of the kernel's trace unexplained, or the most."""
-
-    most: int
-    unexplained: float
-
-
 def select_landmarks(
-    kernel: Kernel, X: Any, n_landmarks: int | Enough, random_state: np.random.RandomState
+    kernel: Kernel, X: Any, n_landmarks: int, random_state: np.random.RandomState
 ) -> NDArray[np.intp]:
     """Choose landmarks among the rows of X.
 
@@ -42,8 +34,8 @@ def select_landmarks(
     kernel : Kernel
     X : array-like of shape (n_samples, n_features)
         Or the kernel matrix itself, for a precomputed kernel.
-    n_landmarks : int or Enough
-        Between 1 and n_samples, or how many the samples are to decide.
+    n_landmarks : int
+        Between 1 and n_samples.
     random_state : numpy.random.RandomState
 
     Returns
@@ -61,12 +53,11 @@ def select_landmarks(
     n_samples = X.shape[0]
     if n_landmarks == n_samples:
         return np.arange(n_samples)
-    count = n_landmarks if isinstance(n_landmarks, Enough) else Enough(n_landmarks, 0.0)
-    n_candidates = min(n_samples, max(_MIN_CANDIDATES, _CANDIDATES_PER_LANDMARK * count.most))
+    n_candidates = min(n_samples, max(_MIN_CANDIDATES, _CANDIDATES_PER_LANDMARK * n_landmarks))
     candidates = np.arange(n_samples)
     if n_candidates < n_samples:
         candidates = np.sort(random_state.choice(n_samples, n_candidates, replace=False))
-    return np.sort(candidates[_pivots(kernel, X, candidates, count, random_state)])
+    return np.sort(candidates[_pivots(kernel, X, candidates, n_landmarks, random_state)])
 
 
 def draw_more(
@@ -112,11 +103,10 @@ def _pivots(
     kernel: Kernel,
     X: Any,
     candidates: NDArray[np.intp],
-    count: Enough,
+    n_pivots: int,
     random_state: np.random.RandomState,
 ) -> NDArray[np.intp]:
     """Draw pivots in batches, with the distribution of drawing them one by one."""
-    n_pivots = count.most
     diagonal = kernel.diagonal(X, candidates)
     kernel.check_finite(diagonal)
     unexplained = diagonal.copy()
@@ -125,7 +115,7 @@ def _pivots(
     while len(pivots) < n_pivots:
         unexplained[unexplained < _NEGLIGIBLE * diagonal] = 0.0
         total = unexplained.sum()
-        if total <= count.unexplained * diagonal.sum():
+        if total <= 0:
             # A kernel that is zero everywhere still needs a function to be zero of.
             return pivots if len(pivots) else np.zeros(1, dtype=np.intp)
         size = min(max(8, n_pivots // 8), n_pivots - len(pivots))
