@@ -176,7 +176,7 @@ def test_searches_end_on_more_landmarks(few):
     assert len(search.landmarks_) > 20
     assert search.path_.coefs.shape == (10, len(search.landmarks_))
     again = KernelCLearningClassifier(
-        gamma=search.gamma_, alpha=search.alpha_, l1_ratio=0.5, n_landmarks=None
+        loss=search.loss_, gamma=search.gamma_, alpha=search.alpha_, n_landmarks=None
     ).fit(X, y)
     assert 0 <= search.objective_ - again.objective_ + 2e-6 <= search.full_gap_ + 4e-6
     coef = np.zeros(300)
