@@ -59,7 +59,7 @@ class KernelCLearningClassifierCV(SearchMixin, BaseKernelClassifier):
     n_landmarks : int, "auto" or None, default="auto"
         Expand in so many well-chosen training samples instead of all, which None stands for. They
         are chosen once per width, without a look at the labels. ``"auto"`` takes all up to 500
-        samples and 500 landmarks beyond; the last fit, at the chosen hyperparameters, then gets
+        samples and 400 landmarks beyond; the last fit, at the chosen hyperparameters, then gets
         more, as :class:`KernelCLearningClassifier` does.
     loss : {"coherence", "logistic", "huberized_hinge", "squared_hinge", "hinge"} or Loss, \
             default="coherence"
@@ -179,7 +179,7 @@ class KernelCLearningClassifierCV(SearchMixin, BaseKernelClassifier):
     # search chooses: of 800 samples (USPS, odd or even) 250 landmarks cost it .013 in log-loss, 500
     # .001.
     _all_samples_up_to: ClassVar[int] = 500
-    _landmarks_at_first: ClassVar[int] = 500
+    _landmarks_at_first: ClassVar[int] = 400
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **COMMON_CONSTRAINTS,
         **{name: allowed for name, allowed in KERNEL_CONSTRAINTS.items() if name != "gamma"},
