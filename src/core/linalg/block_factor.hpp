@@ -22,10 +22,12 @@ class BlockFactor {
     return build(wanted, m, stride, ridge);
   }
 
+  // By vectors, not matrices: LAPACK's own solve packs the whole factor first, for one right-hand side.
   void solve(double* right) {
-    int k = static_cast<int>(order_.size()), one = 1, info = 0;
-    char upper = 'U';
-    blas::dpotrs(&upper, &k, &one, r_.data(), &width_, right, &k, &info);
+    int k = static_cast<int>(order_.size()), one = 1;
+    char upper = 'U', transposed = 'T', plain = 'N';
+    blas::dtrsv(&upper, &transposed, &plain, &k, r_.data(), &width_, right, &one);
+    blas::dtrsv(&upper, &plain, &plain, &k, r_.data(), &width_, right, &one);
   }
 
  private:

@@ -28,7 +28,11 @@ inline void accumulate_panel(double* panel, int rows, int count, int first, doub
 
 template <class T>
 struct Dense {
-  struct Workspace {};
+  // A panel of weighted rows, with their places and roots of the weights: kept, so that it is not cleared each time.
+  struct Workspace {
+    std::vector<Index> picked;
+    Vector root, panel;
+  };
   const T* x;
   Index n, p;
 
@@ -120,11 +124,13 @@ struct Dense {
   // Rows without curvature (common at small temperature) are left out of the product.
   double rounded_square(Index, double square) const { return tuning::constant_share_dense * square; }
   void centred_gram(const Columns& columns, int first, const double* h, double, const double* mean, double* gram,
-                    int stride, Workspace&) const {
+                    int stride, Workspace& space) const {
     const int count = static_cast<int>(columns.size());
     const Index rows = std::min(n, tuning::panel_rows(count));
-    std::vector<Index> picked(rows);
-    Vector root(rows), panel(static_cast<std::size_t>(rows) * count);
+    auto& [picked, root, panel] = space;
+    picked.resize(rows);
+    root.resize(rows);
+    panel.resize(static_cast<std::size_t>(rows) * count);
     Index i = 0;
     while (i < n) {
       int taken = 0;

@@ -89,11 +89,14 @@ struct KernelForm {
   void add_to_gram(const Columns& columns, int kept, double level, double level_before, double* gram,
                    int stride) const {
     const int count = static_cast<int>(columns.size());
+    const double change = level - level_before;
     for (int c = 0; c < count; ++c) {
       double* target = gram + static_cast<std::size_t>(c) * stride;
       const T* from = column(columns[c]);
-      for (int r = 0; r < count; ++r)
-        target[r] += (c < kept && r < kept ? level - level_before : level) * from[columns[r]];
+      const int old = c < kept ? kept : 0;
+      if (change != 0.0)
+        for (int r = 0; r < old; ++r) target[r] += change * from[columns[r]];
+      for (int r = old; r < count; ++r) target[r] += level * from[columns[r]];
     }
   }
   double forgiven(Index, double level, double l1, double goal, int count) const {
