@@ -87,7 +87,7 @@ void bind_steps(nb::module_& m) {
   nb::class_<HeldSparse>(m, "SparseDesign")
       .def(nb::init<Flat<double>, Flat<std::int32_t>, Flat<std::int32_t>, Index>());
   nb::class_<GramDescent>(m, "GramDescent")
-      .def(nb::init<>())
+      .def(nb::init<bool>(), nb::arg("crawls") = false)
       .def("invalidate", &GramDescent::invalidate)
       .def("solve", [](GramDescent& d, InnerProblem& q, const Matrix<double>& a, double target) {
         return d.solve(q, a.data(), static_cast<int>(a.shape(0)), target);

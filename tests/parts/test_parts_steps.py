@@ -111,12 +111,13 @@ either_intercept = pytest.mark.parametrize("intercept", [True, False])
 @either_intercept
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("correlation", [0.0, 5.0], ids=["loose", "tight"])
-def test_gram_descent(seed, correlation, intercept):
+@pytest.mark.parametrize("crawls", [False, True], ids=["descent first", "blocks alone"])
+def test_gram_descent(seed, correlation, intercept, crawls):
     """Descent alone, and where columns resemble each other second-order steps on their block."""
     model = random_model(seed, p=20, correlation=correlation, intercept=intercept, zeros=1.0)
     gram, mean = model.centred_gram()
     q = model.inner()
-    _parts.GramDescent().solve(q, gram, 1.0)
+    _parts.GramDescent(crawls=crawls).solve(q, gram, 1.0)
     gradient = model.X.T @ model.e + gram @ (q.b - model.b0) + model.ridge * q.b
     np.testing.assert_allclose(q.g, gradient, atol=1e-8)
     assert q.worst() <= 1.0 + 1e-9

@@ -11,6 +11,9 @@ namespace clearning {
 
 class GramDescent {
  public:
+  // `crawls`: columns are known to resemble each other, and descent is not even tried.
+  explicit GramDescent(bool crawls = false) : crawls_(crawls) {}
+
   // Forget the factor: M has changed.
   void invalidate() { factor_.invalidate(); }
 
@@ -18,24 +21,38 @@ class GramDescent {
   // Plain descent as long as it is quick; where it crawls, an active-set method: second-order steps on the
   // non-zero block until no sign changes, then the worst of the zero coefficients enter.
   int solve(InnerProblem& q, const double* m, int stride, double target) {
-    double before = INFINITY;
     int round = 0;
-    bool crawls = false;
+    if (!crawls_ && descend(q, m, stride, target, round)) return round;
     for (; round < tuning::most_rounds; ++round) {
-      const bool all = round % tuning::sweeps_per_full_sweep == 0;
-      const double worst = crawls ? enter(q, m, stride) : sweep(q, m, stride, !all);
-      if (worst <= target && (crawls || all)) break;
-      if (!crawls && worst > tuning::slow_descent * before) crawls = true;
-      before = worst;
-      if (!crawls) continue;
-      const int most = tuning::block_steps + 2 * static_cast<int>(active_.size());
-      for (int steps = 0; steps < most && block_step(q, m, stride) && q.worst() > target; ++steps) {
-      }
+      settle(q, m, stride, target);
+      if (q.worst() <= target) break;
+      enter(q, m, stride);
     }
     return round;
   }
 
  private:
+  // Sweeps until all is solved, or until they crawl. True if it is solved.
+  bool descend(InnerProblem& q, const double* m, int stride, double target, int& round) {
+    double before = INFINITY;
+    for (; round < tuning::most_rounds; ++round) {
+      const bool all = round % tuning::sweeps_per_full_sweep == 0;
+      const double worst = sweep(q, m, stride, !all);
+      if (worst <= target && all) return true;
+      if (worst > tuning::slow_descent * before) return false;
+      before = worst;
+    }
+    return true;
+  }
+
+  // Second-order steps on the non-zero block until one is not cut off. A block without a factor is swept.
+  void settle(InnerProblem& q, const double* m, int stride, double target) {
+    const int most = tuning::block_steps + 2 * q.count;
+    for (int steps = 0; steps < most && match(q, m, stride); ++steps)
+      if (!block_step(q, m, stride) || q.worst() <= target) return;
+    for (int j : set_) move(q, m, stride, j);
+  }
+
   double sweep(InnerProblem& q, const double* m, int stride, bool only_active) {
     double worst = 0.0;
     if (!only_active) active_.clear();
@@ -48,21 +65,19 @@ class GramDescent {
     return worst;
   }
 
-  // Moves the worst offenders among the zero coefficients; returns the worst violation of all.
-  double enter(InnerProblem& q, const double* m, int stride) {
-    double worst = 0.0;
+  // Moves the worst offenders among the zero coefficients.
+  void enter(InnerProblem& q, const double* m, int stride) {
     std::size_t nonzero = 0;
     offenders_.clear();
     for (int j = 0; j < q.count; ++j) {
-      const double violation = q.violation(j) / q.allowed[j];
-      worst = std::max(worst, violation);
       nonzero += q.b[j] != 0.0;
-      if (violation > 0.0 && !q.interior(j)) offenders_.emplace_back(-violation, j);
+      if (q.interior(j)) continue;
+      const double violation = q.violation(j) / q.allowed[j];
+      if (violation > 0.0) offenders_.emplace_back(-violation, j);
     }
     const std::size_t most = std::min(offenders_.size(), tuning::entering + nonzero / 3);
     std::partial_sort(offenders_.begin(), offenders_.begin() + most, offenders_.end());
     for (std::size_t c = 0; c < most; ++c) move(q, m, stride, offenders_[c].second);
-    return worst;
   }
 
   // One coordinate to its minimum; returns its violation before, by the length of the move.
@@ -79,13 +94,17 @@ class GramDescent {
     return std::fabs(delta) * curvature / q.allowed[j];
   }
 
-  // Newton step on the non-zero block, cut off where a sign would change. True if it was cut off.
-  bool block_step(InnerProblem& q, const double* m, int stride) {
+  // Factorises the block that a second-order step may move; false if it has no factor.
+  bool match(const InnerProblem& q, const double* m, int stride) {
     set_.clear();
     // A column without curvature, as a constant one without a penalty has none, stays where it is.
     for (int j = 0; j < q.count; ++j)
       if (q.interior(j) && m[static_cast<std::size_t>(j) * stride + j] + q.ridge[j] > 0.0) set_.push_back(j);
-    if (set_.size() < 2 || !factor_.match(set_, m, stride, q.ridge)) return false;
+    return !set_.empty() && factor_.match(set_, m, stride, q.ridge);
+  }
+
+  // Newton step on that block, cut off where a sign would change. True if it was cut off.
+  bool block_step(InnerProblem& q, const double* m, int stride) {
     const Columns& order = factor_.order();
     const int k = static_cast<int>(order.size());
     step_.resize(k);
@@ -155,6 +174,7 @@ class GramDescent {
   std::vector<std::pair<double, int>> offenders_;
   Columns active_, set_;
   Vector step_, saved_step_, saved_b_, saved_g_;
+  const bool crawls_;
 };
 
 }  // namespace clearning
