@@ -128,10 +128,13 @@ inline constexpr double extrapolation_jitter = 1e-12;
 inline constexpr int most_rounds = 300;
 inline constexpr int sweeps_per_full_sweep = 4;
 inline constexpr double slow_descent = 0.3;
-// Second-order steps in a row beside two for each active coefficient, and coefficients that enter in between beside a
-// third of those active (kernel).
+// Second-order steps in a row beside two for each coefficient, and coefficients that enter in between beside a third of
+// those active (kernel).
 inline constexpr int block_steps = 20;
 inline constexpr std::size_t entering = 8;
+// Columns that a matrix takes in at a time, beside one for so many that it holds: more would have to leave again, one
+// by one (kernel path of 1600 samples, 50 penalties: up to 400 steps a penalty, by 25).
+inline constexpr std::size_t held_per_entering = 30;
 // A step cut off coefficient by coefficient is taken if it keeps this share of the full one's decrease.
 inline constexpr double projected_gain = 0.3;
 // Conjugate gradients: most steps, when a system counts as solved, and how many steps may pass without halving the

@@ -28,7 +28,8 @@ class Bench {
             .goal = 1e-6,
             .evenness = tuning::even_enough,
             .first_columns = tuning::first_columns},
-        iterate_(problem_), set_(problem_.p), screening_(problem_), projection_(problem_, screening_) {}
+        iterate_(problem_), set_(problem_.p), screening_(problem_), projection_(problem_, screening_), model_(problem_),
+        step_(problem_) {}
   Bench(const Bench&) = delete;  // its parts know each other
 
   void place(const In& b, double a) {
@@ -51,6 +52,17 @@ class Bench {
   Columns cold_start() const { return screening_.cold_start(at_, iterate_); }
   int admit() { return screening_.admit(at_, iterate_.e, iterate_, set_); }
   Columns columns() const { return set_.columns(); }
+
+  nb::dict propose() {
+    step_.load(at_, iterate_, set_, 1.0);
+    const Move move = step_.propose(at_, iterate_, set_, model_, 1.0);
+    nb::dict out;
+    out["columns"] = move.columns;
+    out["delta"] = numpy(move.delta);
+    out["shift"] = move.shift;
+    out["curvature"] = numpy(*move.curvature);
+    return out;
+  }
 
   nb::dict descend(const Columns& columns, const In& target, double shift, int most) {
     Move move;
@@ -93,6 +105,8 @@ class Bench {
   WorkingSet set_;
   Screening<P> screening_;
   DualProjection<P> projection_;
+  Model<P> model_;
+  Step<P> step_;
 };
 
 template <class B>
@@ -106,6 +120,7 @@ nb::class_<B> bind(nb::module_& m, const char* name) {
       .def("cold_start", &B::cold_start)
       .def("admit", &B::admit)
       .def("columns", &B::columns)
+      .def("propose", &B::propose)
       .def("descend", &B::descend)
       .def("project", &B::project)
       .def("state", &B::state);

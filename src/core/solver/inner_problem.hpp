@@ -41,6 +41,17 @@ struct InnerProblem {
     count = k;
     for (Vector* v : {&b, &g, &l1, &ridge, &lower, &upper, &allowed}) v->resize(k);
   }
+  // Takes a column of another problem over, at another gradient.
+  void append(const InnerProblem& from, int c, double gradient) {
+    ++count;
+    b.push_back(from.b[c]);
+    g.push_back(gradient);
+    l1.push_back(from.l1[c]);
+    ridge.push_back(from.ridge[c]);
+    lower.push_back(from.lower[c]);
+    upper.push_back(from.upper[c]);
+    allowed.push_back(from.allowed[c]);
+  }
   double violation(int j) const { return optimality_violation(b[j], g[j], l1[j], lower[j], upper[j]); }
   double worst() const {
     double worst = 0.0;

@@ -37,6 +37,16 @@ class Model {
            tuning::expected_sweeps * problem_.design.sweep_cost(entries);
   }
 
+  // Whether the old curvature costs more steps than a new matrix of these columns costs time.
+  bool is_stale(const WorkingSet& set, double worst) const {
+    const double k = set.size(), entries = problem_.design.entries(set.columns());
+    if (count_ == 0 || contraction_ > tuning::poor_contraction || gram_cost(k, entries) < tuning::free_gram)
+      return true;
+    const double left = std::log(std::max(worst, 1.1)) / -std::log(contraction_);
+    return (left - tuning::steps_with_fresh_gram) * (problem_.design.pass_cost(entries) + k * k) >
+           gram_cost(k, entries);
+  }
+
   // Brings the matrix up to the set; anew where the old curvature costs more steps than a new matrix costs time.
   void update_gram(const Stage<P>& at, const WorkingSet& set, double worst) {
     const int k = set.size();
@@ -50,6 +60,12 @@ class Model {
       total_ = sum_of(gram_h_);
       contraction_ = tuning::hoped_contraction;
     }
+    extend_gram(at, set);
+  }
+
+  // Brings the matrix up to the set and the penalty, with the curvature that it has.
+  void extend_gram(const Stage<P>& at, const WorkingSet& set) {
+    const int k = set.size();
     reserve(k);
     if (count_ < k) extend(set);
     problem_.penalty.quadratic.add_to_gram(set.columns(), count_, at.ridge_level(), level_, gram_.data(), stride_);
@@ -89,15 +105,6 @@ class Model {
  private:
   double gram_cost(double k, double entries) const {
     return problem_.design.gram_cost(k, entries, curvature_.curved_share());
-  }
-
-  bool is_stale(const WorkingSet& set, double worst) const {
-    const double k = set.size(), entries = problem_.design.entries(set.columns());
-    if (count_ == 0 || contraction_ > tuning::poor_contraction || gram_cost(k, entries) < tuning::free_gram)
-      return true;
-    const double left = std::log(std::max(worst, 1.1)) / -std::log(contraction_);
-    return (left - tuning::steps_with_fresh_gram) * (problem_.design.pass_cost(entries) + k * k) >
-           gram_cost(k, entries);
   }
 
   void extend(const WorkingSet& set) {

@@ -4,13 +4,14 @@
 #include "solver/gram_descent.hpp"
 #include "solver/residual_descent.hpp"
 #include "solver/ridge_descent.hpp"
+#include "solver/support_step.hpp"
 
 namespace clearning {
 
 template <class P>
 class Step {
  public:
-  explicit Step(const P& problem) : problem_(problem) {}
+  explicit Step(const P& problem) : problem_(problem), support_step_(problem) {}
 
   // How the working set violates its optimality at an iterate whose v is fresh.
   void load(const Stage<P>& at, const Iterate& x, const WorkingSet& set, double tighten) {
@@ -31,6 +32,8 @@ class Step {
       return direct_.propose(at, x, model);
     }
     used_gram_ = model.wants_gram(set);
+    if constexpr (P::Quadratic::needs_gram)
+      return support_step_.propose(at, x, set, model, inner_, worst, target(tuning::gram_accuracy, worst));
     double shift = 0.0;
     if (used_gram_) {
       model.update_gram(at, set, worst);
@@ -70,6 +73,7 @@ class Step {
   const P& problem_;
   InnerProblem inner_;
   GramDescent gram_descent_;
+  SupportStep<P> support_step_;
   ResidualDescent residual_descent_;
   RidgeDescent ridge_descent_;
   DirectStep<P> direct_;
