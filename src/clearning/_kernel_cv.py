@@ -175,9 +175,9 @@ class KernelCLearningClassifierCV(SearchMixin, BaseKernelClassifier):
     _cheaper: ClassVar[str] = (
         "Landmarks (n_landmarks=500) take a fraction of it; threads (n_jobs=-1) help, too."
     )
-    # All of 1000 samples take 1.6 times as long as a grid of 24 SVMs. No full problem corrects what a
-    # search chooses: of 800 samples (USPS, odd or even) 250 landmarks cost it .013 in log-loss, 500
-    # .001.
+    # All of 1000 samples take 1.6 times as long as a grid of 24 SVMs. No full problem corrects what
+    # a search chooses: of 800 samples (USPS, odd or even) 250 landmarks cost it .013 in log-loss,
+    # 500 .001.
     _all_samples_up_to: ClassVar[int] = 500
     _landmarks_at_first: ClassVar[int] = 400
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
