@@ -92,6 +92,7 @@ def test_each_class_has_a_curve_of_its_own():
     names = np.array(["a", "b", "c"])[y]
     model = LogisticRegression(max_iter=500).fit(X, names)
     display = ReliabilityDisplay.from_classes(model, X, names, n_bins=4, strategy="uniform")
+    assert display.axes_[0, 0].get_ylabel() == "share of the class"
     labels = [line.get_label() for line in display.lines_]
     assert [label.split(":")[0] for label in labels] == ["class a", "class b", "class c"]
     second = reliability_curve(y == 1, model.predict_proba(X)[:, 1], n_bins=4, strategy="uniform")

@@ -219,7 +219,9 @@ class ReliabilityDisplay:
             _curve_of(f"class {label}", (labels == label).astype(int), column, level, binned)
             for label, column in zip(estimator.classes_, columns)
         ]
-        return cls(curves).plot(**plot_options)
+        display = cls(curves).plot(**plot_options)
+        display.axes_[0, 0].set_ylabel("share of the class")
+        return display
 
     def plot(self, *, side_by_side: bool = False, axes: Any = None, **line_kw: Any) -> Any:
         """Draw the diagrams.
