@@ -102,8 +102,8 @@ class KernelCLearningClassifierCV(SearchMixin, BaseKernelClassifier):
         folds' test samples. With ``class_weight`` it has an offset too, which gives the classes
         their rates back, to the predictions as well: `predict` is the class of the largest
         probability always. True gives every loss probabilities; "auto" calibrates where the loss
-        has a link, no class is weighted and every fold can be left out, but not in the paper's
-        search.
+        has a link, there are two classes, neither weighted, and every fold can be left out, but not
+        in the paper's search.
     fit_intercept : bool, default=True
         Whether to fit the intercept, which is never penalised.
     class_weight : dict, "balanced" or None, default=None

@@ -76,8 +76,8 @@ class CLearningClassifierCV(SearchMixin, BaseLinearClassifier):
         folds' test samples. With ``class_weight`` it has an offset too, which gives the classes
         their rates back, to the predictions as well: `predict` is the class of the largest
         probability always. True gives every loss probabilities; "auto" calibrates where the loss
-        has a link, no class is weighted and every fold can be left out, but not in the paper's
-        search.
+        has a link, there are two classes, neither weighted, and every fold can be left out, but not
+        in the paper's search.
     fit_intercept : bool, default=True
         Whether there is an intercept.
     standardize : bool, default=False

@@ -130,8 +130,9 @@ class SearchMixin(MarginClassifierMixin):
         weighted = self.class_weight is not None
         told = self.calibrate
         if told == AUTO:
-            can = has_link and not weighted and can_calibrate(folds, target)
-            told = can and self.search != "paper"
+            # Of many classes the doubt that smooths the labels costs more than a temperature gains.
+            can = has_link and not weighted and target.n_classes == 2
+            told = can and self.search != "paper" and can_calibrate(folds, target)
         return make_calibration(folds, target, weight, offset=weighted) if told else None
 
     def _penalties(self) -> Penalties:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -43,7 +44,7 @@ class Contest:
     """One problem, the methods on it, and, once `run`, their rows.
 
     `needs` says what a fitted classifier keeps; `best` is the error and the log-loss of the true
-    probability, where that is known.
+    probability, where that is known; `warned` are the words of warning that were heard.
     """
 
     title: str
@@ -56,6 +57,7 @@ class Contest:
     needs: Callable[[Any], str]
     best: tuple[float, float] | None = None
     rows: list[Row] = field(default_factory=list)
+    warned: list[str] = field(default_factory=list)
 
     def run(self) -> Iterator[Row]:
         """Fit and measure one method after the other; each yields its row."""
@@ -63,8 +65,10 @@ class Contest:
             yield self._keep(Row("the true probability", *self.best, "–", None, 0.0))
         for name, model in self.methods.items():
             start = time.perf_counter()
-            model.fit(self.X, self.y)
+            with warnings.catch_warnings(record=True) as told:
+                model.fit(self.X, self.y)
             seconds = time.perf_counter() - start
+            self.warned += [f"{name} warned: {each.message}" for each in told]
             final = classifier(model)
             yield self._keep(
                 Row(
