@@ -164,7 +164,6 @@ class ClassModel {
   // Conjugate gradients on the coefficients whose penalty is smooth where they are. Changes b, shift, along, bent and
   // the slopes, and sets foreseen; returns whether coefficients had to be put back.
   bool polish(const ClassIterate& x, const Level& at, const ClassSet& set, double tolerance) {
-    const int m = problem_.m;
     const Columns& features = set.features();
     std::vector<char> live = set.in();
     problem_.penalty.mark_live(at, features, b_, live);
@@ -172,50 +171,13 @@ class ClassModel {
     if (is_joint_) joint_.factorise(local, live);
     else blocks_.factorise(local, live);
     const Point before{b_, shift_, value(at, features)};
-    const std::size_t count = b_.size(), all = count + m;
-    const Columns rows = live_rows(live);
-    moving_.take(panel_, rows);
-    Vector rest(all), step(rows.size() * m), slopes(rows.size() * m), sums(m), shift(m);
-    Vector scores(along_.size()), bent(along_.size());
-    for (std::size_t c = 0; c < features.size(); ++c)
-      for (int k = 0; k < m; ++k) {
-        const std::size_t t = c * m + k;
-        rest[t] = live[t] ? -(slope_[t] + local.slope(c, k)) : 0.0;
-      }
-    for (int k = 0; k < m; ++k) rest[count + k] = -even_[k];
+    Vector rest = rest_of(local, live);
     const double enough = problem_.free.empty() ? tolerance : std::min(tolerance, tuning::orthogonal * pull(x));
-    int taken = 0;
-    if (largest(rest) > enough)
-      taken = conjugate_gradients(
-          all, tuning::most_class_gradients, [&](Vector& out) { return precondition(rest, out); },
-          [&](const Vector& along, Vector& out) {
-            for (std::size_t c = 0; c < rows.size(); ++c)
-              std::copy_n(along.begin() + static_cast<std::ptrdiff_t>(rows[c]) * m, m,
-                          step.begin() + static_cast<std::ptrdiff_t>(c) * m);
-            std::copy_n(along.begin() + static_cast<std::ptrdiff_t>(count), m, shift.begin());
-            product(moving_, step, shift, scores, bent, slopes, sums);
-            for (std::size_t c = 0; c < rows.size(); ++c)
-              std::copy_n(slopes.begin() + static_cast<std::ptrdiff_t>(c) * m, m,
-                          out.begin() + static_cast<std::ptrdiff_t>(rows[c]) * m);
-            std::copy(sums.begin(), sums.end(), out.begin() + static_cast<std::ptrdiff_t>(count));
-            local.add_curvature(along, out);
-            for (std::size_t t = 0; t < count; ++t)
-              if (!live[t]) out[t] = 0.0;
-            return loops().dot(along.data(), out.data(), all);
-          },
-          [&](double size, const Vector& along, const Vector& out) {
-            loops().axpy(size, along.data(), b_.data(), count);
-            loops().axpy(size, along.data() + count, shift_.data(), m);
-            loops().axpy(-size, out.data(), rest.data(), all);
-            loops().axpy(size, scores.data(), along_.data(), along_.size());
-            loops().axpy(size, bent.data(), bent_.data(), bent_.size());
-            loops().axpy(size, sums.data(), even_.data(), m);
-            return largest(rest) > enough;
-          });
+    const int taken = largest(rest) > enough ? follow_gradients(local, live, enough, rest) : 0;
     learn(taken);
     if (taken > 0) {
-      panel_.dots(bent_.data(), m, slope_.data());
-      loops().axpy(1.0, first_slope_.data(), slope_.data(), count);
+      panel_.dots(bent_.data(), problem_.m, slope_.data());
+      loops().axpy(1.0, first_slope_.data(), slope_.data(), b_.size());
     }
     foreseen_ = x.e;
     loops().axpy(1.0, bent_.data(), foreseen_.data(), foreseen_.size());
@@ -223,6 +185,62 @@ class ClassModel {
     if (!local.confine(b_)) return false;
     put_back(at, features, local, before, end);
     return true;
+  }
+
+  // The slopes that are left, downhill: of the coefficients, then of the intercepts.
+  Vector rest_of(const typename Pen::Local& local, const std::vector<char>& live) const {
+    const std::size_t count = b_.size(), m = even_.size();
+    Vector rest(count + m);
+    for (std::size_t t = 0; t < count; ++t)
+      if (live[t]) rest[t] = -(slope_[t] + local.slope(t / m, static_cast<int>(t % m)));
+    for (std::size_t k = 0; k < m; ++k) rest[count + k] = -even_[k];
+    return rest;
+  }
+
+  // What a direction makes of scores and slopes; coefficients of the moving rows only.
+  struct Bend {
+    Columns rows;
+    Vector step, slopes, sums, shift, scores, bent;
+  };
+
+  // Until no rest exceeds `enough`; returns the steps taken. Changes b, shift, along, bent, even and rest.
+  int follow_gradients(const typename Pen::Local& local, const std::vector<char>& live, double enough, Vector& rest) {
+    const int m = problem_.m;
+    const std::size_t count = b_.size();
+    Bend bend{live_rows(live), {}, {}, Vector(m), Vector(m), Vector(along_.size()), Vector(along_.size())};
+    bend.step.resize(bend.rows.size() * m);
+    bend.slopes.resize(bend.rows.size() * m);
+    moving_.take(panel_, bend.rows);
+    return conjugate_gradients(
+        rest.size(), tuning::most_class_gradients, [&](Vector& out) { return precondition(rest, out); },
+        [&](const Vector& along, Vector& out) { return curvature_along(local, live, along, bend, out); },
+        [&](double size, const Vector& along, const Vector& out) {
+          loops().axpy(size, along.data(), b_.data(), count);
+          loops().axpy(size, along.data() + count, shift_.data(), m);
+          loops().axpy(-size, out.data(), rest.data(), rest.size());
+          loops().axpy(size, bend.scores.data(), along_.data(), along_.size());
+          loops().axpy(size, bend.bent.data(), bent_.data(), bent_.size());
+          loops().axpy(size, bend.sums.data(), even_.data(), m);
+          return largest(rest) > enough;
+        });
+  }
+
+  // Sets `out` to the curvature times a direction, and what it makes of the rest; returns their product.
+  double curvature_along(const typename Pen::Local& local, const std::vector<char>& live, const Vector& along,
+                         Bend& bend, Vector& out) {
+    const auto m = static_cast<std::ptrdiff_t>(problem_.m), rows = static_cast<std::ptrdiff_t>(bend.rows.size());
+    const auto count = static_cast<std::ptrdiff_t>(b_.size());
+    for (std::ptrdiff_t c = 0; c < rows; ++c)
+      std::copy_n(along.begin() + bend.rows[c] * m, m, bend.step.begin() + c * m);
+    std::copy_n(along.begin() + count, m, bend.shift.begin());
+    product(moving_, bend.step, bend.shift, bend.scores, bend.bent, bend.slopes, bend.sums);
+    for (std::ptrdiff_t c = 0; c < rows; ++c)
+      std::copy_n(bend.slopes.begin() + c * m, m, out.begin() + bend.rows[c] * m);
+    std::copy(bend.sums.begin(), bend.sums.end(), out.begin() + count);
+    local.add_curvature(along, out);
+    for (std::size_t t = 0; t < b_.size(); ++t)
+      if (!live[t]) out[t] = 0.0;
+    return loops().dot(along.data(), out.data(), along.size());
   }
 
   // A step that left the coefficients' sides is put back to them, and cut until the model is no worse than before.
