@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
             problem = prepare(quick=args.quick)
             _show(problem.title, problem.note, contest.HEADINGS, _cells(problem.run()))
             for words in problem.warned:
-                print(textwrap.fill(words, 88, initial_indent="  ", subsequent_indent="  "))
+                print(textwrap.fill(words, 88))
             sections.append((problem, draw(problem, args.out)))
         shown = proof.Proof()
         _show(proof.TITLE, proof.NOTE, proof.HEADINGS, shown.run())
