@@ -84,6 +84,15 @@ def test_three_classes_from_a_file_to_a_decision(three, tmp_path, capsys):
     assert page.read_text().count("<option") == 3
 
 
+def test_a_kernel_of_three_classes_is_refused_before_anything_is_fitted(three, tmp_path, capsys):
+    told = ["fit", three / "t.csv", "--target", "fate", "-o", tmp_path, "--kernel"]
+    assert run(*told) == 1
+    shown = capsys.readouterr()
+    assert "The target has 3 classes and a kernel takes two: leave --kernel out" in shown.err
+    assert "cross-validated" not in shown.out
+    assert not list(tmp_path.iterdir())
+
+
 def test_fit_writes_three_files_and_nothing_else(fitted):
     assert {path.name for path in fitted.iterdir()} >= OUTPUTS
     assert not list(fitted.glob("*.part"))

@@ -43,8 +43,13 @@ def search(
     common = {"cv": cv, "selection": options.selection, "n_jobs": options.jobs}
     candidates = {"linear": CLearningClassifierCV(**common)}
     kernel = KernelCLearningClassifierCV(**common)
-    few = Z.shape[0] <= MOST_KERNEL_ROWS
-    if options.kernel or (options.kernel is None and few and _takes(kernel, y)):
+    few, takes = Z.shape[0] <= MOST_KERNEL_ROWS, _takes(kernel, y)
+    if options.kernel and not takes:
+        raise ValueError(
+            f"The target has {len(np.unique(y))} classes and a kernel takes two: leave --kernel "
+            "out; the linear classifier takes them all."
+        )
+    if options.kernel or (options.kernel is None and few and takes):
         candidates["kernel"] = kernel
     notes: list[str] = []
     records = [_fit(name, each, Z, y, weight, notes, say) for name, each in candidates.items()]
