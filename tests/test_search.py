@@ -16,7 +16,9 @@ from clearning import (
     KernelCLearningClassifier,
     KernelCLearningClassifierCV,
     _kernel_problems,
+    _search_folds,
 )
+from clearning._problem import Problem
 from clearning._search_space import LINEAR, make_space
 from clearning._search_trial import FINE, STEP, Descent, Trial, is_better
 
@@ -151,6 +153,19 @@ def test_the_papers_search_is_one_argument_away(moons):
             paper.cv_results_["mean_test_score"], told.cv_results_["mean_test_score"]
         )
         assert (paper.rho_, paper.u_, len(paper.path_.alphas)) == (1.0, 1.0, 100)
+
+
+@pytest.mark.parametrize(("large", "times"), [(False, 1), (True, 2)])
+def test_each_fold_is_cut_out_once_unless_it_is_large(moons, monkeypatch, large, times):
+    cut, rows = [], Problem.rows
+    monkeypatch.setattr(Problem, "rows", lambda self, kept: cut.append(kept) or rows(self, kept))
+    if large:
+        monkeypatch.setattr(_search_folds, "_KEPT_ENTRIES", 1)
+    model = CLearningClassifierCV(cv=3).fit(*moons)
+    assert len(set(model.cv_results_["param_l1_ratio"])) == 4
+    assert len(set(model.cv_results_["param_rho"])) == 2
+    assert len(cut) >= 3 * times
+    assert large or len(cut) == 3
 
 
 def test_widths_are_looked_for_around_the_rule_and_beyond():

@@ -39,6 +39,21 @@ class OutOfTime(Exception):
     """A path was given up between two penalties."""
 
 
+def as_it_is(X):
+    """Columns first, or a sparse array of columns: what a workload holds."""
+    return X
+
+
+def column_matrix(X):
+    """Sparse data as a matrix, for solvers that know no sparse arrays."""
+    return sp.csc_matrix(X) if sp.issparse(X) else X
+
+
+def rows_first(X):
+    """For solvers that read samples one by one."""
+    return sp.csr_array(X) if sp.issparse(X) else np.ascontiguousarray(X)
+
+
 class Peer:
     """What every adapter offers; `threads` is told to solvers that ask for it."""
 
@@ -50,6 +65,7 @@ class Peer:
     fits_intercept = True
     elastic_net = True
     takes_sparse = True
+    layout = staticmethod(as_it_is)
 
     def __init__(self, threads: int = 1):
         self.threads = threads
@@ -63,7 +79,7 @@ class Peer:
             raise Unavailable(f"{cls.package} is not installed") from error
 
     def prepare(self, workload: Workload) -> None:
-        self.X, self.y, self.signs = workload.X, workload.y, workload.signs
+        self.X, self.y, self.signs = self.layout(workload.X), workload.y, workload.signs
 
     def path(self, alphas: np.ndarray, l1_ratio: float, tol: float, *, intercept=True) -> Solution:
         with warnings.catch_warnings():

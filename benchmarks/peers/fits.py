@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from peers.base import Peer
+from peers.base import Peer, rows_first
 
 
 class ScikitLearn(Peer):
@@ -13,13 +13,7 @@ class ScikitLearn(Peer):
 
     name, package, label = "scikit-learn", "scikit-learn", "scikit-learn (saga)"
     tolerances = (1e-4, 1e-5, 1e-6, 1e-7)
-
-    def prepare(self, workload):
-        super().prepare(workload)
-        if sp.issparse(self.X):
-            self.X = sp.csr_array(self.X)
-        else:
-            self.X = np.ascontiguousarray(self.X)
+    layout = staticmethod(rows_first)
 
     def solve(self, alphas, l1_ratio, tol, intercept):
         from sklearn.linear_model import LogisticRegression
@@ -47,14 +41,8 @@ class Liblinear(Peer):
     name, package, label = "liblinear", "scikit-learn", "LIBLINEAR"
     tolerances = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7)
     elastic_net = False
+    layout = staticmethod(rows_first)
     INTERCEPT_SCALING = 1e4
-
-    def prepare(self, workload):
-        super().prepare(workload)
-        if sp.issparse(self.X):
-            self.X = sp.csr_array(self.X)
-        else:
-            self.X = np.ascontiguousarray(self.X)
 
     def solve(self, alphas, l1_ratio, tol, intercept):
         from sklearn.linear_model import LogisticRegression

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from peers.base import Peer, Solution, Unavailable
+from peers.base import Peer, Solution, Unavailable, column_matrix
 
 
 class GlmnetR(Peer):
@@ -108,11 +108,7 @@ class GlmnetR(Peer):
 class PythonGlmnet(Peer):
     name, package, label = "python-glmnet", "python-glmnet", "python-glmnet"
     tolerances = (1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11, 1e-12)
-
-    def prepare(self, workload):
-        super().prepare(workload)
-        if sp.issparse(self.X):
-            self.X = sp.csc_matrix(self.X)
+    layout = staticmethod(column_matrix)
 
     def solve(self, alphas, l1_ratio, tol, intercept):
         from glmnet import LogitNet

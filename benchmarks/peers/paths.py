@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from peers.base import Peer
+from peers.base import Peer, column_matrix
 
 
 class Adelie(Peer):
@@ -43,11 +43,7 @@ class Skglm(Peer):
     name, package, label = "skglm", "skglm", "skglm"
     tolerances = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
     compiles = True
-
-    def prepare(self, workload):
-        super().prepare(workload)
-        if sp.issparse(self.X):
-            self.X = sp.csc_matrix(self.X)
+    layout = staticmethod(column_matrix)
 
     def solve(self, alphas, l1_ratio, tol, intercept):
         from skglm.datafits import Logistic
@@ -73,11 +69,7 @@ class Celer(Peer):
     tolerances = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
     fits_intercept = False
     elastic_net = False
-
-    def prepare(self, workload):
-        super().prepare(workload)
-        if sp.issparse(self.X):
-            self.X = sp.csc_matrix(self.X)
+    layout = staticmethod(column_matrix)
 
     def solve(self, alphas, l1_ratio, tol, intercept):
         from celer import celer_path
@@ -152,12 +144,11 @@ class Pycasso(Peer):
 class Glum(Peer):
     name, package, label = "glum", "glum", "glum"
     tolerances = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
+    layout = staticmethod(column_matrix)
 
     def prepare(self, workload):
         super().prepare(workload)
         self.y = workload.y.astype(float)
-        if sp.issparse(self.X):
-            self.X = sp.csc_matrix(self.X)
 
     def solve(self, alphas, l1_ratio, tol, intercept):
         from glum import GeneralizedLinearRegressor

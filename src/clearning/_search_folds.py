@@ -65,7 +65,7 @@ class FoldPart:
     """A fold's part of a problem: made for the first of a round's jobs, let go after the last.
 
     Jobs are threads and come fold by fold, so that no more parts are alive than threads at work;
-    small parts stay for the next round.
+    small parts stay for those that follow.
     """
 
     def __init__(self, whole: Problem, fold: Fold) -> None:
@@ -90,10 +90,12 @@ class FoldPart:
     def __exit__(self, *error: object) -> None:
         with self._lock:
             self._jobs_left -= 1
-            if self._jobs_left == 0 and self._is_large():
+            if self._jobs_left == 0 and self.is_large:
                 self._problem = self._held_out = None
 
-    def _is_large(self) -> bool:
+    @property
+    def is_large(self) -> bool:
+        """Whether the parts of all folds together are too much to keep."""
         return len(self.whole.target.codes) * self.whole.design.n_columns > _KEPT_ENTRIES
 
     def scores(self, path: RegularizationPath) -> Array:

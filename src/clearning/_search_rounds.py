@@ -9,7 +9,7 @@ be found anew among nearly collinear columns, in four times the time.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
@@ -27,7 +27,7 @@ Asked = tuple[Trial, Array]
 Answer = tuple[RegularizationPath, Array]
 
 
-@dataclass(frozen=True)
+@dataclass
 class Work:
     """How trials are fitted and judged.
 
@@ -53,6 +53,7 @@ class Work:
     calibration: Calibration | None
     n_jobs: int | None
     watch: Watch
+    _parts: list[FoldPart] = field(default_factory=list, init=False)
 
     @property
     def tests(self) -> list[Indices]:
@@ -61,7 +62,7 @@ class Work:
 
     def walk(self, problem: Problem, trials: Sequence[Trial], cost: float) -> None:
         """Walk trials on one problem, each of that cost, down to where its schedule ends."""
-        parts = [FoldPart(problem, fold) for fold in self.folds]
+        parts = self._parts_of(problem)
         while asked := [
             (trial, stretch)
             for trial in trials
@@ -75,8 +76,17 @@ class Work:
     def add(self, problem: Problem, trial: Trial, alphas: Array) -> None:
         """Give one trial more penalties, of which some may lie between others."""
         if len(alphas):
+            self._round(self._parts_of(problem), [(trial, alphas)], 0.0)
+
+    def _parts_of(self, problem: Problem) -> list[FoldPart]:
+        """Return the folds' parts; small ones are kept while the problem stays the same."""
+        if not self._parts or self._parts[0].whole is not problem:
+            self._parts = []
             parts = [FoldPart(problem, fold) for fold in self.folds]
-            self._round(parts, [(trial, alphas)], 0.0)
+            if parts[0].is_large:
+                return parts
+            self._parts = parts
+        return self._parts
 
     def _round(self, parts: list[FoldPart], asked: list[Asked], cost: float) -> None:
         answers = self._answers(parts, asked, cost)

@@ -49,8 +49,8 @@ double alpha_max(const Solver<P>& null) {
 }
 
 template <class P>
-void record(const Solver<P>& solver, const Outcome& outcome, PathResult& path) {
-  path.alphas.push_back(solver.stage().alpha);
+void record(const Solver<P>& solver, double alpha, const Outcome& outcome, PathResult& path) {
+  path.alphas.push_back(alpha);
   path.intercepts.push_back(solver.iterate().a);
   path.objectives.push_back(outcome.objective);
   path.gaps.push_back(outcome.gap);
@@ -63,8 +63,10 @@ void record(const Solver<P>& solver, const Outcome& outcome, PathResult& path) {
   path.starts.push_back(static_cast<Index>(path.values.size()));
 }
 
-template <class Method>
-PathResult follow(Method method, const Grid& grid, const Start& start) {
+// A method has a solver, of which alpha_max and record know, fits the null model, and solves at one penalty after
+// another.
+template <class Method, class From>
+PathResult follow(Method&& method, const Grid& grid, const From& start) {
   PathResult path;
   path.null_objective = method.fit_null();
   const double top = alpha_max(method.solver());
@@ -74,8 +76,8 @@ PathResult follow(Method method, const Grid& grid, const Start& start) {
   double previous = std::max(top, alphas.front());
   if (start.b != nullptr) method.start_from(start.b, start.a);
   for (double alpha : alphas) {
-    const Outcome outcome = method.solve_at(alpha, previous);
-    record(method.solver(), outcome, path);
+    const auto outcome = method.solve_at(alpha, previous);
+    record(method.solver(), alpha, outcome, path);
     previous = alpha;
   }
   return path;

@@ -50,40 +50,44 @@ void record(const ClassSolver<P>& solver, double alpha, const ClassOutcome& outc
   path.starts.push_back(static_cast<Index>(path.values.size()));
 }
 
-// At a low temperature the null model's loss has kinks and little else: it is reached from warmer ones. Sets where the
-// solver stands.
+// A path's solutions, one penalty after the other.
 template <class P>
-void warm_up(const P& problem, ClassSolver<P>& solver) {
-  if (problem.loss.rho >= tuning::cold_classes) return;
-  Vector b, a;
-  for (double rho = tuning::warm_classes; rho > problem.loss.rho; rho *= tuning::cooling_of_classes) {
-    const P warm(problem.design, {rho, problem.loss.u, 1.0}, problem.samples, problem.penalty, problem.settings);
-    ClassSolver<P> at(warm);
-    if (!a.empty()) at.start_from(b.data(), a.data());
-    at.fit_null();
-    b = at.iterate().b;
-    a = at.iterate().a;
+class ClassMethod {
+ public:
+  explicit ClassMethod(const P& problem) : solver_(problem) {}
+
+  const ClassSolver<P>& solver() const { return solver_; }
+  void start_from(const double* b, const double* a) { solver_.start_from(b, a); }
+  ClassOutcome solve_at(double alpha, double previous_alpha) { return solver_.solve_at(alpha, previous_alpha); }
+
+  double fit_null() {
+    if (solver_.problem().loss.rho < tuning::cold_classes) warm_up();
+    return solver_.fit_null();
   }
-  solver.start_from(b.data(), a.data());
-}
+
+ private:
+  // At a low temperature the null model's loss has kinks and little else: it is reached from warmer ones. Sets where
+  // the solver stands.
+  void warm_up() {
+    const P& problem = solver_.problem();
+    Vector b, a;
+    for (double rho = tuning::warm_classes; rho > problem.loss.rho; rho *= tuning::cooling_of_classes) {
+      const P warm(problem.design, {rho, problem.loss.u, 1.0}, problem.samples, problem.penalty, problem.settings);
+      ClassSolver<P> at(warm);
+      if (!a.empty()) at.start_from(b.data(), a.data());
+      at.fit_null();
+      b = at.iterate().b;
+      a = at.iterate().a;
+    }
+    solver_.start_from(b.data(), a.data());
+  }
+
+  ClassSolver<P> solver_;
+};
 
 template <class P>
 PathResult solve_class_path(const P& problem, const Grid& grid, const ClassStart& start) {
-  ClassSolver<P> solver(problem);
-  PathResult path;
-  warm_up(problem, solver);
-  path.null_objective = solver.fit_null();
-  const double top = alpha_max(solver);
-  const double first = top > 0.0 ? top * (1.0 + tuning::above_the_top) : 1.0;
-  const Vector alphas = grid.alphas.empty() ? log_grid(first, grid.count, grid.min_ratio) : grid.alphas;
-  double previous = std::max(top, alphas.front());
-  if (start.b != nullptr) solver.start_from(start.b, start.a);
-  for (double alpha : alphas) {
-    const ClassOutcome outcome = solver.solve_at(alpha, previous);
-    record(solver, alpha, outcome, path);
-    previous = alpha;
-  }
-  return path;
+  return follow(ClassMethod<P>(problem), grid, start);
 }
 
 }  // namespace clearning
