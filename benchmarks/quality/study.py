@@ -1,4 +1,4 @@
-"""Are the defaults the best model?  Real sets of 300 training samples, five splits, six methods.
+"""Are the defaults the best model?  Real sets of 300 training samples, five splits, seven methods.
 
     make study                                                    # an hour or more, one thread
     python benchmarks/quality/study.py --sets spambase --splits 1 --output some.md

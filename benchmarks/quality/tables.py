@@ -143,7 +143,8 @@ def how(rows: list[Row]) -> str:
         "thirds of smaller sets) and at most 2000 test samples. Dense columns are standardised by "
         "the training samples; counts are logarithms in unit rows. Everyone is tuned inside the "
         f"training samples over the same {FOLDS.get_n_splits()} folds: `CLearningClassifierCV()` "
-        "and `KernelCLearningClassifierCV()` as they come; "
+        "and `KernelCLearningClassifierCV()` as they come; the former once more with "
+        '`loss="logistic"`; '
         '`LogisticRegressionCV(scoring="neg_log_loss")`; `cv.glmnet` at `lambda.min`; '
         f"`CalibratedClassifierCV(SVC(), ensemble=False)` by log-loss over C = {costs} and gamma "
         f'= {widths} times "scale", six times the work of a grid of its scores alone; a Gaussian '
