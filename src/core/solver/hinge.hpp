@@ -55,7 +55,7 @@ class CoolingCourse {
     else if (!cool()) return Verdict::stop;
     return Verdict::again;
   }
-  double foreseeable() const { return -1.0; }  // a warm model's dual point says little of the hinge
+  static constexpr bool is_modelled = false;  // a warm model's dual point says little of the hinge
   bool after_failure() { return cool(); }
 
   void warm_up() {
@@ -128,7 +128,7 @@ class HingeSolver {
     }
     cooling.warm_up();
     solver_.choose_columns(previous_alpha);
-    run_without_drift(solver_, cooling, out);
+    run_beyond_rounding(solver_, cooling, out);
     if (ascends && !out.converged && ascent_.gap() < out.gap) adopt(out);
     else centre();
     return prove(solver_, cooling.loss(), out);

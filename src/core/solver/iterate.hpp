@@ -30,6 +30,12 @@ struct Iterate {
   }
 };
 
+// A dual point: what it gives the samples, and the coefficients, with their Qb, by which it answers a kernel's penalty.
+struct DualPoint {
+  const Vector& theta;
+  const Vector &b, &form;
+};
+
 namespace detail {
 
 // Newton's steps on the intercept alone, kept within what is known to hold the optimum. Sets a.

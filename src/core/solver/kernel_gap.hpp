@@ -11,36 +11,37 @@ class PenaltyGap<P, KernelForm<T>> {
  public:
   PenaltyGap(const P& problem, const Screening<P>&) : problem_(problem) {}
 
-  // At a dual point theta whose correlations with the set are v. samples(scale): the samples' share of the gap when the
+  // At a dual point whose correlations with the set are v. samples(scale): the samples' share of the gap when the
   // dual weights are scaled.
   template <class Share>
-  double gap(const Stage<P>& at, const Iterate& x, const Columns& set, const Vector& theta, const Vector& v, double,
+  double gap(const Stage<P>& at, const Iterate& x, const Columns& set, const DualPoint& dual, const Vector& v, double,
              Share&& samples) {
     const double level = at.ridge_level();
-    const double noise = rounding_of_gradient(at, x, theta);
-    double scale = 1.0, cross = 0.0, square = 0.0, absolute = 0.0;
+    const double noise = rounding_of_gradient(at, dual);
+    double scale = 1.0, cross = 0.0, square = 0.0, absolute = 0.0, dual_square = 0.0;
     for (int j : set) {
-      const double g = std::fabs(v[j] + level * x.form[j]) + noise, l1 = at.l1(j);
+      const double g = std::fabs(v[j] + level * dual.form[j]) + noise, l1 = at.l1(j);
       if (g > l1) scale = std::min(scale, l1 / g);
       cross += v[j] * x.b[j];
       absolute += l1 * std::fabs(x.b[j]);
       square += level * x.b[j] * x.form[j];
+      dual_square += level * dual.b[j] * dual.form[j];
     }
-    const double scaled = samples(scale) + scale * cross + 0.5 * (1.0 + scale * scale) * square + absolute;
+    const double scaled = samples(scale) + scale * cross + 0.5 * (square + scale * scale * dual_square) + absolute;
     if (static_cast<Index>(set.size()) < problem_.p || level == 0.0) return scaled;
     const double lost =
         noise * noise / (tuning::unit_rounding * std::max(problem_.penalty.quadratic.largest(), tuning::tiny));
-    const double apart = distance(at, x, theta, v);
+    const double apart = distance(at, x, dual.theta, v);
     const double plain = absolute + (samples(1.0) + 0.5 * ((apart < 0.0 ? 0.0 : apart) + lost) / level);
     return std::min(scaled, plain);
   }
 
  private:
   // Of K (e + level b), by the largest entry of K.
-  double rounding_of_gradient(const Stage<P>& at, const Iterate& x, const Vector& theta) const {
+  double rounding_of_gradient(const Stage<P>& at, const DualPoint& dual) const {
     double size = 0.0;
-    for (double e : theta) size += std::fabs(e);
-    for (double b : x.b) size += at.ridge_level() * std::fabs(b);
+    for (double e : dual.theta) size += std::fabs(e);
+    for (double b : dual.b) size += at.ridge_level() * std::fabs(b);
     return tuning::unit_rounding * size * problem_.penalty.quadratic.largest();
   }
 

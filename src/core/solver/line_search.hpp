@@ -46,13 +46,14 @@ class LineSearch {
     return out;
   }
 
- private:
+  // The objective's slope along a full move.
   static double promised(const Stage<P>& at, const Move& move, const Direction& along, const Iterate& x) {
     double slope = 0.0;
     for (std::size_t c = 0; c < move.columns.size(); ++c) slope += x.v[move.columns[c]] * move.delta[c];
     return slope + penalty_change(at, move, along, 1.0, x);
   }
 
+ private:
   static double penalty_change(const Stage<P>& at, const Move& move, const Direction& along, double t,
                                const Iterate& x) {
     const auto& quadratic = at.problem.penalty.quadratic;

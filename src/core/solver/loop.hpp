@@ -22,8 +22,8 @@ enum class Verdict { go_on, again, stop };
 //   before_step(out)       whether to step at all, or to do something else first
 //   tighten()              how much less violation a step is to leave than the goal asks for
 //   not_enough(out, worst) what to do when all violations are small and the gap is not
-//   foreseeable()          the most that a step may gain whose own dual point is worth looking at
-//   after_failure()        whether something else can help when no step does
+//   is_modelled            whether a step's model is one of the loss that is reported, so that its dual point is a
+//   proof after_failure()        whether something else can help when no step does
 template <class P>
 class Solver {
  public:
@@ -47,6 +47,7 @@ class Solver {
     at_.claim = gap;
     at_.goal = tuning::share_of_claim * gap;
   }
+  void set_goal(double gap) { at_.goal = gap; }
 
   // The model without any coefficient, which is where a path begins.
   void settle_null() { settle(at_, x_); }
@@ -95,7 +96,6 @@ class Solver {
     loops().axpy(1.0, scores.data(), x_.score.data(), x_.score.size());
     problem_.penalty.quadratic.direction(support, values, scores, x_.form);
     x_.drift = 0.0;
-    continuation_.forget();
     settle(at_, x_);
     correlate(problem_, set_.columns(), x_.e, x_);
   }
@@ -125,7 +125,7 @@ class Solver {
   }
 
   void remember(double position) {
-    if (!fixed_) continuation_.remember(position, x_, set_);
+    if (!fixed_) continuation_.remember(position, x_, set_, is_ahead_ ? move_ : Move(), along_);
   }
   void forget_path() { continuation_.forget(); }
 
@@ -134,7 +134,7 @@ class Solver {
     if (fixed_) return;
     freshen(problem_, set_.columns(), x_);
     Direction along;
-    const Move move = continuation_.foresee(at_, position, x_, set_, along);
+    const Move move = continuation_.foresee(at_, position, x_, set_, tuning::drift_of_start * at_.goal, along);
     if (!move.empty() && search(move, along, 1)) correlate(problem_, set_.columns(), x_.e, x_);
     gain_ = INFINITY;
   }
@@ -143,7 +143,7 @@ class Solver {
   const Vector& dual() { return certificate_.dual(at_, x_); }
 
   // Lets columns in that violate their threshold; returns how many.
-  int admit() { return fixed_ ? 0 : screening_.admit(at_, dual(), x_, set_); }
+  int admit() { return admit({dual(), x_.b, x_.form}); }
 
   template <class Course>
   double gap(const Course& course, double enough = INFINITY) {
@@ -159,17 +159,17 @@ class Solver {
   template <class Course>
   void run(Course& course, Outcome& out) {
     double check_level = 1.0, best_dual = -INFINITY;
-    out.converged = false;
-    foresees_ = false;
+    bool foresees = Course::is_modelled;  // proofs come from steps, as long as these have one
+    out.converged = is_ahead_ = false;
     while (true) {
       problem_.settings.check_interrupt();
-      out.gap = course.look(out);
-      if (is_proved_by_step(course, best_dual, out)) break;
+      const bool by_step = foresees && step_.is_exact(set_, model_);
+      out.gap = by_step ? INFINITY : course.look(out);
       const Verdict first = course.before_step(out);
       if (first == Verdict::again) continue;
       if (first == Verdict::stop) break;
       load(course.tighten());
-      if (out.gap <= at_.goal || step_.worst() <= check_level) {
+      if (!by_step && (out.gap <= at_.goal || step_.worst() <= check_level)) {
         const double worst = step_.worst();
         if (admit() > 0) {
           load(course.tighten());
@@ -189,7 +189,14 @@ class Solver {
       }
       if (out.iterations >= problem_.settings.max_iter) break;
       ++out.iterations;
-      if (!advance() && !course.after_failure()) break;
+      propose();
+      const int held = set_.size();
+      if (by_step && is_proved_by_step(course, best_dual, out)) break;
+      if (set_.size() > held) continue;
+      if (advance()) continue;
+      if (!by_step && !course.after_failure()) break;
+      if (by_step) progress_.begin();
+      foresees = false;
     }
     conclude(course, best_dual, out);
   }
@@ -200,40 +207,43 @@ class Solver {
     step_.load(at_, x_, set_, tighten);
   }
 
-  // One step. False if it led nowhere and nothing is left to try.
+  int admit(const DualPoint& dual) { return fixed_ ? 0 : screening_.admit(at_, dual, x_, set_); }
+
+  // The next step, which is not taken yet.
+  void propose() {
+    worst_ = step_.worst();
+    move_ = step_.propose(at_, x_, set_, model_, worst_);
+    along_ = direction_of(problem_, move_);
+  }
+
+  // Takes it. False if it led nowhere and nothing is left to try.
   bool advance() {
-    const double worst = step_.worst();
-    foresees_ = false;
-    const Move move = step_.propose(at_, x_, set_, model_, worst);
-    const Direction along = direction_of(problem_, move);
-    if (!move.empty() && step_.used_gram()) curved_.predict(x_, *move.curvature, along, move.shift);
-    if (move.empty() || !search(move, along, tuning::halvings)) return !progress_.is_stalled() && model_.reconsider();
+    if (move_.empty() || !search(move_, along_, tuning::halvings))
+      return !progress_.is_stalled() && model_.reconsider();
     correlate(problem_, set_.columns(), x_.e, x_);
     const double after = step_.worst_now(at_, x_, set_);
-    model_.learn(worst, after, step_.used_gram());
+    model_.learn(worst_, after, step_.used_gram());
     progress_.watch(after);
     return true;
   }
 
-  // The gap at the dual point that the last step foresaw; infinite where columns violate its constraints, which come
-  // in then.
+  // The gap at the dual point that the step foresees; infinite where columns violate its constraints, which come in
+  // then.
   template <class Course>
   double gap_of_step(const Course& course) {
-    foresees_ = false;
-    if (!curved_.make_feasible(at_)) return INFINITY;
-    if (!fixed_ && screening_.admit(at_, curved_.theta(), x_, set_) > 0) return INFINITY;
-    return certificate_.gap_at(at_, x_, set_.columns(), curved_.theta(),
+    curved_.predict(x_, move_, along_);
+    if (!curved_.make_feasible(at_) || admit(curved_.point()) > 0) return INFINITY;
+    return certificate_.gap_at(at_, x_, set_.columns(), curved_.point(),
                                [&](double scale, const Vector& dual) { return course.samples_share(scale, dual); });
   }
 
+  // A step that promises no more than the goal need not be taken: its dual point tells how little it would gain.
   template <class Course>
   bool is_proved_by_step(const Course& course, double& best_dual, Outcome& out) {
-    if (!foresees_ || gain_ > course.foreseeable() || out.gap <= tuning::tight_enough * at_.goal) return false;
-    const auto before = set_.size();
+    if (move_.empty() || -0.5 * LineSearch<P>::promised(at_, move_, along_, x_) > at_.goal) return false;
     const double gap = gap_of_step(course);
-    if (set_.size() > before) out.gap = course.look(out);  // what was known of a smaller set
     best_dual = std::max(best_dual, objective(course) - gap);
-    out.converged = gap <= at_.goal;
+    is_ahead_ = out.converged = gap <= at_.goal;
     if (out.converged) out.gap = gap;
     return out.converged;
   }
@@ -242,8 +252,6 @@ class Solver {
     const Descent descent = search_.descend(at_, move, along, most, set_, x_, progress_);
     if (!descent.accepted) return false;
     gain_ = descent.gain;
-    // Sweeps without a matrix leave the model too far from its minimum to foresee a feasible point.
-    foresees_ = !descent.was_cut && step_.used_gram();
     model_.respond(descent.was_cut);
     return true;
   }
@@ -272,8 +280,11 @@ class Solver {
   Certificate<P> certificate_;
   CurvedPoint curved_;
   Progress progress_;
+  Move move_;  // the step at hand, and where it leads
+  Direction along_;
+  double worst_ = 0.0;     // the violation that it begins with
+  bool is_ahead_ = false;  // it was not taken, and its end is nearer to the solution than the iterate
   double gain_ = INFINITY;
-  bool foresees_ = false;   // the last step: a full one to its model's minimum, whose dual point is worth a look
   bool fixed_ = false;      // no column comes in
   bool was_given_ = false;  // the start: no path leads to it
 };

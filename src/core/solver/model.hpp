@@ -40,8 +40,8 @@ class Model {
   // Whether the old curvature costs more steps than a new matrix of these columns costs time.
   bool is_stale(const WorkingSet& set, double worst) const {
     const double k = set.size(), entries = problem_.design.entries(set.columns());
-    if (count_ == 0 || contraction_ > tuning::poor_contraction || gram_cost(k, entries) < tuning::free_gram)
-      return true;
+    if (count_ == 0 || contraction_ > tuning::poor_contraction) return true;
+    if (gram_cost(k, entries) < tuning::free_gram) return contraction_ > tuning::good_contraction;
     const double left = std::log(std::max(worst, 1.1)) / -std::log(contraction_);
     return (left - tuning::steps_with_fresh_gram) * (problem_.design.pass_cost(entries) + k * k) >
            gram_cost(k, entries);

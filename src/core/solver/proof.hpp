@@ -38,13 +38,20 @@ bool has_drifted(const Solver<P>& solver, double objective) {
          detail::rounding_of_objective(solver, objective) > tuning::drift_share * solver.stage().goal;
 }
 
-// Runs a course; once more from scores computed anew, where what rounding has made of them could matter.
+// Runs a course; once more from scores computed anew, where what rounding has made of them could matter, and once more
+// to a smaller gap, where what rounding adds to it would be too much for the claim.
 template <class P, class Course>
-void run_without_drift(Solver<P>& solver, Course& course, Outcome& out) {
+void run_beyond_rounding(Solver<P>& solver, Course& course, Outcome& out) {
   solver.run(course, out);
-  if (!has_drifted(solver, out.objective)) return;
-  solver.recompute();
+  if (has_drifted(solver, out.objective)) {
+    solver.recompute();
+    solver.run(course, out);
+  }
+  const double claim = solver.stage().claim, lost = detail::rounding_of_objective(solver, std::fabs(out.objective));
+  if (!out.converged || out.gap + lost <= claim || !(tuning::room_for_rounding * lost < claim)) return;
+  solver.set_goal(claim - tuning::room_for_rounding * lost);
   solver.run(course, out);
+  solver.set_claim(claim);
 }
 
 // What is claimed of the solver's iterate, at which the loss that is reported is `loss`. `out` holds an objective and a

@@ -29,7 +29,7 @@ class Screening {
   // The columns that a penalty starts with, by the sequential strong rule after a small change of the penalty.
   Columns start(const Stage<P>& at, double previous_alpha, const Iterate& x, const WorkingSet& set) const {
     Columns wanted = set.support(x.b);
-    for (int j : candidates(at, x, (2.0 * at.alpha - previous_alpha) / at.alpha, 0.0))
+    for (int j : candidates(at, x, x.form, (2.0 * at.alpha - previous_alpha) / at.alpha, 0.0))
       if (x.b[j] == 0.0) wanted.push_back(j);
     return wanted;
   }
@@ -53,11 +53,13 @@ class Screening {
 
   // Brings v up to date where a column outside the set could matter to this dual point, and lets those above their
   // threshold in. Sets v outside the set, and the set; returns how many came.
-  int admit(const Stage<P>& at, const Vector& dual, Iterate& x, WorkingSet& set) {
+  int admit(const Stage<P>& at, const DualPoint& dual, Iterate& x, WorkingSet& set) {
     const Columns doubtful = correlate_outside(at, dual, x, set);
+    const auto& quadratic = problem_.penalty.quadratic;
     std::vector<std::pair<double, int>> violators;
     for (int j : doubtful) {
-      const double excess = optimality_violation(0.0, at.gradient(x, j), at.l1(j), at.lower(j), at.upper(j));
+      const double gradient = x.v[j] + quadratic.gradient_at_zero(dual.form, j, at.ridge_level());
+      const double excess = optimality_violation(0.0, gradient, at.l1(j), at.lower(j), at.upper(j));
       if (excess > 0.0) violators.emplace_back(-excess / std::max(at.l1(j), tuning::tiny), j);
     }
     Columns entering;
@@ -76,9 +78,9 @@ class Screening {
   }
 
   // Columns whose gradient may reach a share of its threshold when it is known within radius * norm.
-  Columns candidates(const Stage<P>& at, const Iterate& x, double share, double radius) const {
+  Columns candidates(const Stage<P>& at, const Iterate& x, const Vector& form, double share, double radius) const {
     Vector room;
-    const double* known = problem_.penalty.quadratic.gradients_at_zero(x.v, x.form, at.ridge_level(), room);
+    const double* known = problem_.penalty.quadratic.gradients_at_zero(x.v, form, at.ridge_level(), room);
     Columns found(problem_.p);
     found.resize(loops().above(known, norms_.data(), radius, problem_.penalty.l1_factor.data(), share * at.l1_level(),
                                problem_.p, found.data()));
@@ -87,7 +89,8 @@ class Screening {
 
   // Exact correlations of the columns outside the set that could be above their threshold, and predicted ones of the
   // others; all exact where most of them could.
-  Columns correlate_outside(const Stage<P>& at, const Vector& dual, Iterate& x, const WorkingSet& set) {
+  Columns correlate_outside(const Stage<P>& at, const DualPoint& point, Iterate& x, const WorkingSet& set) {
+    const Vector& dual = point.theta;
     Columns doubtful;
     if (references_.empty() || problem_.p <= 2 * static_cast<Index>(set.size())) {
       for (Index j = 0; j < problem_.p; ++j)
@@ -96,7 +99,7 @@ class Screening {
       return doubtful;
     }
     const double radius = predict_outside(dual, x, set);
-    for (int j : candidates(at, x, 1.0, radius))
+    for (int j : candidates(at, x, point.form, 1.0, radius))
       if (!set.holds(j)) doubtful.push_back(j);
     if (static_cast<double>(doubtful.size()) > tuning::doubtful_share * problem_.p) remember_all(dual, x, set);
     else correlate(problem_, doubtful, dual, x);

@@ -27,7 +27,7 @@ class SmoothCourse {
     if (worst <= 1.0) tighten_ *= 0.1;
     return Verdict::go_on;
   }
-  double foreseeable() const { return tuning::foreseeable_gain * solver_.stage().goal; }
+  static constexpr bool is_modelled = true;
   bool after_failure() const { return false; }
 
  private:
@@ -89,7 +89,7 @@ class SmoothSolver {
     solver_.set_alpha(alpha);
     solver_.choose_columns(previous_alpha);
     solver_.extrapolate(std::log(alpha));
-    run_without_drift(solver_, course, out);
+    run_beyond_rounding(solver_, course, out);
     solver_.remember(std::log(alpha));
     return out;
   }

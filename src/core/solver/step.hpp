@@ -23,6 +23,10 @@ class Step {
     return worst_violation(at, x, set, inner_);
   }
   bool used_gram() const { return used_gram_; }
+  // Whether a step is the model's minimiser itself, and not only near it.
+  bool is_exact(const WorkingSet& set, const Model<P>& model) const {
+    return direct_.suits(problem_) || (set.size() > 0 && model.wants_gram(set));
+  }
 
   // The move to the model's minimiser, which is solved until violations are well below `worst`; empty if there is none.
   Move propose(const Stage<P>& at, const Iterate& x, const WorkingSet& set, Model<P>& model, double worst) {
@@ -33,12 +37,12 @@ class Step {
     }
     used_gram_ = model.wants_gram(set);
     if constexpr (P::Quadratic::needs_gram)
-      return support_step_.propose(at, x, set, model, inner_, worst, target(tuning::gram_accuracy, worst));
+      return support_step_.propose(at, x, set, model, inner_, worst, fine_target(worst));
     double shift = 0.0;
     if (used_gram_) {
       model.update_gram(at, set, worst);
       if (model.changed()) gram_descent_.invalidate();
-      gram_descent_.solve(inner_, model.gram(), model.stride(), target(tuning::gram_accuracy, worst));
+      gram_descent_.solve(inner_, model.gram(), model.stride(), fine_target(worst));
     } else {
       model.forget_gram();
       shift = descend_without_gram(x, set, model, worst);
@@ -56,6 +60,10 @@ class Step {
   }
 
  private:
+  // A step whose dual point is to be the proof leaves less.
+  static double fine_target(double worst) {
+    return std::clamp(tuning::gram_accuracy * worst, tuning::finest_model, tuning::solved_model);
+  }
   static double target(double accuracy, double worst) { return std::max(tuning::solved_model, accuracy * worst); }
 
   double descend_without_gram(const Iterate& x, const WorkingSet& set, Model<P>& model, double worst) {
