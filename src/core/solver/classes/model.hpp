@@ -254,7 +254,7 @@ class ClassModel {
   }
 
   // A step that left the coefficients' sides is put back to them, and cut until the model is no worse than before. If
-  // that does not help, those that would leave are out from the start, or it goes straight on as far as the model falls.
+  // that does not help, those that would leave are out from the start, or it goes straight on while the model falls.
   void put_back(const Within& within, const typename Pen::Local& local, const Point& before, const Point& end) {
     const Columns& features = within.set.features();
     const double enough = before.quadratic + problem_.penalty.value(within.at, features, before.b);
