@@ -31,12 +31,12 @@ def make_plan(loss, centre):
         loss=core_loss(loss),
         working=WORKING,
         part=part,
-        coef=rng.normal(size=(len(part), len(WORKING))),
-        intercept=rng.normal(size=len(part)),
+        coef=rng.normal(size=(len(part), 1, len(WORKING))),
+        intercept=rng.normal(size=(len(part), 1)),
         shrink=np.array([0.0, 0.1, 0.01, 0.5, 1e-3, 0.0]),
         line_task=np.array([1, 3]),
-        line_coef=rng.normal(size=(2, len(WORKING))),
-        line_intercept=rng.normal(size=2),
+        line_coef=rng.normal(size=(2, 1, len(WORKING))),
+        line_intercept=rng.normal(size=(2, 1)),
         fractions=np.array([0.5, 0.25]),
         knot_task=np.array([0, 1]),
         knot_lift=np.array([0.0, 0.5]),
@@ -56,14 +56,14 @@ def expected(loss, plan):
     weight = WEIGHT * np.where(SIGNS > 0, FACTORS[1], FACTORS[0])
     out = {name: [] for name in ("value", "gradient", "slope", "border")}
     for t, part in enumerate(plan.part):
-        score = OFFSET + plan.intercept[t] + Z[:, WORKING] @ plan.coef[t]
+        score = OFFSET + plan.intercept[t] + Z[:, WORKING] @ plan.coef[t, 0]
         inside = weight * (part != FOLD)
         r = inside * SIGNS * loss.gradient(SIGNS * score)
         free = np.c_[np.ones(N), Z[:, WORKING[plan.free]]]
         out["value"].append(inside @ loss.value(SIGNS * score))
-        out["gradient"].append(Z.T @ r)
-        out["slope"].append(r.sum())
-        out["border"].append((free * np.abs(r)[:, None]).T @ free)
+        out["gradient"].append([Z.T @ r])
+        out["slope"].append([r.sum()])
+        out["border"].append([[(free * np.abs(r)[:, None]).T @ free]])
     return {name: np.array(values) for name, values in out.items()}
 
 
@@ -96,7 +96,7 @@ def test_energy_bounds_the_squared_weights(kind):
         weight = WEIGHT * np.where(SIGNS > 0, FACTORS[1], FACTORS[0])
         energy = sums_of(design, plan)["energy"]
         for t, part in enumerate(plan.part):
-            z = SIGNS * (OFFSET + plan.intercept[t] + Z[:, WORKING] @ plan.coef[t])
+            z = SIGNS * (OFFSET + plan.intercept[t] + Z[:, WORKING] @ plan.coef[t, 0])
             true = (weight * (part != FOLD)) @ loss.gradient(z) ** 2
             assert true <= energy[t] * (1 + 1e-12)
 
@@ -107,7 +107,7 @@ def test_shrunk_weights_are_charged_no_less_than_they_cost(loss):
     sums = sums_of(X, plan)
     weight = WEIGHT * np.where(SIGNS > 0, FACTORS[1], FACTORS[0])
     for t, part in enumerate(plan.part):
-        z = SIGNS * (OFFSET + plan.intercept[t] + X[:, WORKING] @ plan.coef[t])
+        z = SIGNS * (OFFSET + plan.intercept[t] + X[:, WORKING] @ plan.coef[t, 0])
         s = -(1 - plan.shrink[t]) * loss.gradient(z)
         inside = weight * (part != FOLD)
         true = inside @ (loss.value(z) + loss.conjugate(s) + s * z)
@@ -124,16 +124,18 @@ def test_curvature_by_fold(loss, kind):
     Z = (X - (0.0 if centre is None else centre))[:, WORKING]
     weight = WEIGHT * np.where(SIGNS > 0, FACTORS[1], FACTORS[0])
     for k, task in enumerate(plan.knot_task):
-        z = SIGNS * (OFFSET + plan.intercept[task] + Z @ plan.coef[task])
+        z = SIGNS * (OFFSET + plan.intercept[task] + Z @ plan.coef[task, 0])
         h = loss.hessian(z)
         if plan.knot_lift[k] > 0:
             h = np.maximum(h, plan.knot_lift[k] * majoriser(loss, z))
         h = h * weight
         for fold in range(FOLDS):
             own = h * (fold == FOLD)
-            np.testing.assert_allclose(sums["gram"][k, fold], (Z * own[:, None]).T @ Z, rtol=1e-10)
-            np.testing.assert_allclose(sums["curved"][k, fold], Z.T @ own, rtol=1e-10)
-            np.testing.assert_allclose(sums["total"][k, fold], own.sum(), rtol=1e-11)
+            np.testing.assert_allclose(
+                sums["gram"][k, fold, 0], (Z * own[:, None]).T @ Z, rtol=1e-10
+            )
+            np.testing.assert_allclose(sums["curved"][k, fold, 0], Z.T @ own, rtol=1e-10)
+            np.testing.assert_allclose(sums["total"][k, fold, 0], own.sum(), rtol=1e-11)
 
 
 def majoriser(loss, z):
@@ -153,14 +155,14 @@ def test_lines_and_held_out_rows():
     weight = WEIGHT * np.where(SIGNS > 0, FACTORS[1], FACTORS[0])
     for line, task in enumerate(plan.line_task):
         inside = weight * (plan.part[task] != FOLD)
-        start = plan.line_intercept[line] + Z @ plan.line_coef[line]
-        end = plan.intercept[task] + Z @ plan.coef[task]
+        start = plan.line_intercept[line] + Z @ plan.line_coef[line, 0]
+        end = plan.intercept[task] + Z @ plan.coef[task, 0]
         for f, share in enumerate(plan.fractions):
             value = inside @ loss.value(SIGNS * (OFFSET + start + share * (end - start)))
             np.testing.assert_allclose(sums["line"][line, f], value, rtol=1e-12)
     for task in plan.tested:
         out = WEIGHT * (plan.part[task] == FOLD)
-        score = OFFSET + plan.intercept[task] + Z @ plan.coef[task]
+        score = OFFSET + plan.intercept[task] + Z @ plan.coef[task, 0]
         likelihood = out @ np.log(loss.inverse_link(SIGNS * score))
         hits = out @ ((score > 0) == (SIGNS > 0))
         np.testing.assert_allclose(sums["test"][task], [likelihood, hits, out.sum()], rtol=1e-12)
@@ -190,7 +192,12 @@ def test_sums_of_blocks_add_up_and_are_not_changed():
 
 def test_core_refuses_folds_and_columns_out_of_range():
     plan = make_plan(Logistic(), CENTRE)
-    samples = {"y": SIGNS, "weight": WEIGHT, "offset": OFFSET, "fold": np.full(N, 9, np.int32)}
+    samples = {
+        "label": (SIGNS > 0) * 1.0,
+        "weight": WEIGHT,
+        "offset": OFFSET,
+        "fold": np.full(N, 9, np.int32),
+    }
     with pytest.raises(ValueError, match="fold"):
         _core.dense_block(X, samples, plan.request)
     samples["fold"] = FOLD

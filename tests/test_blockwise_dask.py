@@ -79,6 +79,30 @@ def test_arrays_and_frames_on_a_cluster(client, here):
     assert list(told.columns) == ["no", "yes"]
 
 
+def test_many_classes_on_a_cluster(client):
+    labels = np.digitize(X[:, 0] - 0.5 * X[:, 1] + RNG.logistic(size=N), [-1.0, 0.5])
+    offset = 0.1 * RNG.normal(size=(N, 3))
+    cuts = [slice(i, i + ROWS) for i in range(0, N, ROWS)]
+    here = BlockwiseCLearningClassifierCV(**TOLD).fit(
+        lambda: [(X[cut], labels[cut], np.ones(ROWS), offset[cut]) for cut in cuts]
+    )
+    lazy, _ = collections()
+    columns = (da.from_array(each, chunks=4000) for each in (labels, np.ones(N), offset))
+    model = BlockwiseCLearningClassifierCV(**TOLD).fit(lazy, *columns)
+    assert bits(model) == bits(here)
+    probabilities = model.predict_proba(lazy)
+    assert probabilities.shape == (N, 3)
+    np.testing.assert_allclose(probabilities.compute(), here.predict_proba(X), rtol=1e-12)
+    assert np.array_equal(model.predict(lazy).compute(), here.predict(X))
+    frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(P)]).assign(label=labels)
+    names = [f"o{k}" for k in range(3)]
+    frame[names] = offset
+    table = dd.from_pandas(frame, npartitions=4)
+    told = BlockwiseCLearningClassifierCV(**TOLD).fit(table, "label", offset=names)
+    assert bits(told) == bits(here)
+    assert told.decision_function(table).compute().shape == (N, 3)
+
+
 def test_a_worker_that_is_killed_changes_no_bit(client, here):
     lazy, labels = collections(delay=0.05)
     victim = next(iter(client.run(os.getpid).values()))

@@ -22,11 +22,12 @@ from clearning._blocks.predict import predict_blocks
 from clearning._blocks.rows import BlockError
 from clearning._blocks.sources import is_lazy, make_engine
 from clearning._blocks.state import DONE
+from clearning._class_path import ClassPath, class_loss
 from clearning._linear_base import LINEAR_CONSTRAINTS, BaseLinearClassifier
 from clearning._margin import needs_link
 from clearning._problem import Grid, check_penalty
 from clearning._sklearn import Interval
-from clearning.losses import Hinge, Loss
+from clearning.losses import Hinge, Loss, MultiCoherence
 from clearning.path import RegularizationPath
 
 BLOCKWISE_CONSTRAINTS: dict[str, list[Any]] = {
@@ -45,11 +46,6 @@ class BaseBlockwiseClassifier(BaseLinearClassifier):
     random_state: Any
     n_jobs: int | None
     checkpoint: Any
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
 
     def _begin(self, source: Source, n_folds: int) -> BlockFit:
         """Make the first pass, or find it in the checkpoint."""
@@ -81,37 +77,42 @@ class BaseBlockwiseClassifier(BaseLinearClassifier):
         return {name: value for name, value in self.get_params().items() if name not in silent}
 
     def _options(self, loss: Loss, l1_ratio: float, grid: Grid) -> Options:
+        m = len(self.classes_)
         return Options(
-            loss=loss,
+            loss=loss if m == 2 else _joint(loss, m),
             l1_ratio=l1_ratio,
             grid=grid,
-            penalty=check_penalty(self.penalty_factor, self.bounds, self.n_features_in_),
+            penalty=check_penalty(
+                self.penalty_factor, self.bounds, self.n_features_in_, n_classes=m
+            ),
             fit_intercept=self.fit_intercept,
             standardize=self.standardize,
             settings=self._settings(),
         )
 
     def decision_function(self, X: Any, offset: ArrayLike | None = None) -> Any:
-        """Return the scores f(x) = a + x'b.
+        """Return the scores f(x) = a + x'b, a column a class where there are more than two.
 
         Parameters
         ----------
         X : matrix, Dask collection, dataset, files or function
             The samples, in any form that ``fit`` takes.
-        offset : array-like of shape (n_samples,), default=None
+        offset : array-like of shape (n_samples,) or (n_samples, n_classes), default=None
             Added to the scores; for matrices only.
 
         Returns
         -------
         scores : ndarray, or lazy collection of X's kind
-            Positive on the side of ``classes_[1]``.
+            Of two classes positive on the side of ``classes_[1]``.
         """
         if not is_lazy(X):
             return super().decision_function(X, offset=offset)
-        return self._in_blocks("score", X, offset, ["score"], np.float64)
+        check_is_fitted(self)
+        names = ["score"] if len(self.classes_) == 2 else self._class_names()
+        return self._in_blocks("score", X, offset, names, np.float64)
 
     def predict(self, X: Any, offset: ArrayLike | None = None, to_parquet: Any = None) -> Any:
-        """Return the class on whose side the score is.
+        """Return the class on whose side the score is, or that of the largest score.
 
         Parameters
         ----------
@@ -123,7 +124,7 @@ class BaseBlockwiseClassifier(BaseLinearClassifier):
         Returns
         -------
         y : ndarray, lazy collection of X's kind, or Path
-            ``classes_[1]`` where the score is positive, ``classes_[0]`` elsewhere; or the folder.
+            The classes; or the folder.
         """
         if to_parquet is None and not is_lazy(X):
             return super().predict(X, offset=offset)
@@ -142,14 +143,17 @@ class BaseBlockwiseClassifier(BaseLinearClassifier):
 
         Returns
         -------
-        probabilities : ndarray of shape (n_samples, 2), lazy collection of X's kind, or Path
+        probabilities : ndarray (n_samples, n_classes), lazy collection of X's kind, or Path
             One column per class, in the order of ``classes_``.
         """
         if to_parquet is None and not is_lazy(X):
             return super().predict_proba(X, offset=offset)
         check_is_fitted(self)
-        names = [str(label) for label in self.classes_.tolist()]
+        names = self._class_names()
         return self._in_blocks("probability", X, offset, names, np.float64, to_parquet)
+
+    def _class_names(self) -> list[str]:
+        return [str(label) for label in self.classes_.tolist()]
 
     def _in_blocks(
         self, what: str, X: Any, offset: Any, names: list[str], dtype: Any, folder: Any = None
@@ -175,23 +179,28 @@ class BaseBlockwiseClassifier(BaseLinearClassifier):
                 f"A block has {X.shape[1]} features, but the classifier was fitted with "
                 f"{self.n_features_in_}."
             )
-        scores = np.asarray(X @ self.coef_[0], dtype=np.float64) + self.intercept_[0]
+        scores = np.asarray(X @ self.coef_.T, dtype=np.float64) + self.intercept_
+        if len(self.classes_) == 2:
+            scores = scores[:, 0]
         if what == "class":
-            return self.classes_[(scores > 0).astype(np.intp)]
+            two = len(self.classes_) == 2
+            return self.classes_[(scores > 0).astype(int) if two else scores.argmax(axis=1)]
         return scores if what == "score" else self.loss_.probabilities(scores)
 
     def _path(self, solved: Solved, part: int = 0) -> RegularizationPath:
         """Return the path of one part of the rows, on the original columns."""
         problem, state = solved.problem, solved.state
-        p, centre = problem.n_features, problem.encoding.centre
-        coefs = np.zeros((len(problem.alphas), p))
-        coefs[:, state.working] = state.coef[part]
+        p, width, centre = problem.n_features, problem.encoding.width, problem.encoding.centre
+        coefs = np.zeros((len(problem.alphas), width, p))
+        coefs[:, :, state.working] = state.coef[part]
         shift = 0.0 if centre is None else coefs @ centre
+        intercepts = state.intercept[part] - shift
         names = getattr(self, "feature_names_in_", None)
-        return RegularizationPath(
+        kind = RegularizationPath if width == 1 else ClassPath
+        return kind(
             alphas=problem.alphas,
-            sparse_coefs=sparse.csr_array(coefs),
-            intercepts=state.intercept[part] - shift,
+            sparse_coefs=sparse.csr_array(coefs.reshape(len(coefs), -1)),
+            intercepts=intercepts[:, 0] if width == 1 else intercepts,
             objectives=state.objective[part],
             dual_gaps=state.gap[part],
             n_iters=np.full(len(problem.alphas), state.passes),
@@ -218,6 +227,17 @@ class BaseBlockwiseClassifier(BaseLinearClassifier):
             ConvergenceWarning,
             stacklevel=3,
         )
+
+
+def _joint(loss: Loss, n_classes: int) -> MultiCoherence:
+    """Return the joint form of a loss for more than two classes."""
+    joint = class_loss(loss)
+    if joint is None:
+        raise ValueError(
+            f"loss={loss.name!r} has no form that joins the {n_classes} classes of y, which blocks "
+            "need; use loss='coherence' or loss='logistic'."
+        )
+    return joint
 
 
 def check_curved(loss: Loss) -> Loss:

@@ -210,7 +210,7 @@ feature_names_in_
         number, place = trials.index(best), index - rows.start
         chosen = best.combination
         self.cv_results_, self.best_index_ = table, index
-        self.loss_ = chosen.loss
+        self.loss_ = solved[number].problem.loss
         self.alpha_ = float(best.alphas[place])
         self.l1_ratio_, self.rho_, self.u_ = chosen.l1_ratio, chosen.rho, chosen.u
         self.cv_gaps_ = solved[number].state.gap[1:].copy()

@@ -32,7 +32,8 @@ class BlockwiseCLearningClassifier(BaseBlockwiseClassifier):
         P(a, b) = \frac1n \sum_i w_i \, \phi(y_i (o_i + a + x_i'b))
         + \alpha \sum_j p_j \left[ \tfrac{1-\omega}{2} b_j^2 + \omega |b_j| \right],
 
-    by passes over blocks of rows. The first pass checks and measures the rows and draws at most 5%
+    by passes over blocks of rows; with more than two classes φ is the joint loss of a score a
+    class, as there. The first pass checks and measures the rows and draws at most 5%
     of them, whose solution the others start from; each further pass takes a Newton step. Nothing as
     long as the rows is kept. The fit ends when its duality gap, computed from sums over all rows,
     is at most ``tol`` times the objective of the best constant score. The same blocks give the
@@ -61,8 +62,8 @@ class BlockwiseCLearningClassifier(BaseBlockwiseClassifier):
     penalty_factor : array-like of shape (n_features,), default=None
         Non-negative factors p of each coefficient's penalty; 0 leaves it unpenalised.
     bounds : tuple (lower, upper), default=None
-        Bounds of the coefficients, numbers or arrays of shape (n_features,), with
-        lower ≤ 0 ≤ upper.
+        Bounds of the coefficients, numbers or arrays of shape (n_features,) or, with more than two
+        classes, (n_classes, n_features), with lower ≤ 0 ≤ upper.
     class_weight : dict or "balanced", default=None
         Weights of the classes, which multiply the sample weights.
     tol : float, default=1e-6
@@ -79,12 +80,13 @@ class BlockwiseCLearningClassifier(BaseBlockwiseClassifier):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (1, n_features)
-        Coefficients b; those that the penalty puts at zero are exactly zero.
-    intercept_ : ndarray of shape (1,)
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        Coefficients b, a row a class where there are more than two; those that the penalty puts at
+        zero are exactly zero.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
         Intercept a.
-    classes_ : ndarray of shape (2,)
-        The two class labels; the second has positive scores.
+    classes_ : ndarray of shape (n_classes,)
+        The class labels; of two the second has positive scores.
     n_iter_ : int
         Passes over the rows, the first one included.
     objective_ : float
@@ -171,10 +173,11 @@ class BlockwiseCLearningClassifier(BaseBlockwiseClassifier):
             blocks (X, y), (X, y, sample_weight) or (X, y, sample_weight, offset), and is called
             once a pass.
         y : array-like, Dask collection or str
-            Labels of two classes: of X's kind, or the name of a column of X; None where the blocks
-            bring them.
+            Labels of two or more classes: of X's kind, or the name of a column of X; None where
+            the blocks bring them.
         sample_weight, offset : array-like, Dask collection or str, default=None
-            Non-negative weights of the samples, and what is added to their scores, likewise.
+            Non-negative weights of the samples, and what is added to their scores, likewise. With
+            more than two classes an offset has a column a class; of a table, a list of names.
 
         Returns
         -------
@@ -186,7 +189,7 @@ class BlockwiseCLearningClassifier(BaseBlockwiseClassifier):
         options = self._options(loss, float(self.l1_ratio), Grid.of([self.alpha]))
         solved = fit.solve(options)
         self._warn_unconverged(solved)
-        self.loss_ = loss
+        self.loss_ = options.loss
         self._take(self._path(solved), 0)
         self.n_iter_ = fit.passes
         fit.checkpoint.remove()

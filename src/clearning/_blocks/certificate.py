@@ -7,6 +7,10 @@ inside their constraints. As 0 ≤ s' ≤ s, it is in the domain of every loss. 
 are convex in s'/s and zero at 1: known at 1 − δ, they are at most (1 − min s'/s)/δ times that as
 long as s'/s is no smaller; and at 0 they are the loss itself. What η does to the other columns is
 bounded by Cauchy–Schwarz. All of it is small where violations are, and Newton steps square those.
+
+With a score a class, s'ᵢⱼ = c sᵢⱼ (1 + ηᵢⱼ − ηᵢₖ) / (1 + e) for all classes j but the sample's own,
+k, which keeps the rest: weights flow from class to class, and η evens out what flows in and out.
+The terms are largest where all weights lose the most that one does, so that the same bound holds.
 """
 
 from __future__ import annotations
@@ -28,7 +32,7 @@ ORTHOGONAL = 1e-13
 
 @dataclass(frozen=True)
 class Columns:
-    """The penalties of one task: thresholds, ridges and bounds of every column."""
+    """The penalties of one task: thresholds, ridges and bounds of every score and column."""
 
     l1: Array
     ridge: Array
@@ -37,11 +41,19 @@ class Columns:
 
     def penalty(self, b: Array) -> float:
         """Return the penalty of the coefficients."""
-        return float(self.l1 @ np.abs(b) + 0.5 * (self.ridge @ b**2))
+        return float(np.vdot(self.l1, np.abs(b)) + 0.5 * np.vdot(self.ridge, b**2))
 
     def of(self, chosen: Indices) -> Columns:
         """Return the penalties of some columns."""
-        return Columns(self.l1[chosen], self.ridge[chosen], self.lower[chosen], self.upper[chosen])
+        return Columns(*(values[:, chosen] for values in vars(self).values()))
+
+    def of_score(self, k: int) -> Columns:
+        """Return the penalties of one score."""
+        return Columns(*(values[k] for values in vars(self).values()))
+
+    def flat(self) -> dict[str, Array]:
+        """Return them by name, score by score."""
+        return {name: values.ravel() for name, values in vars(self).items()}
 
     def violations(self, b: Array, v: Array) -> Array:
         """Return how far zero is from the subdifferential in each coefficient."""
@@ -72,9 +84,9 @@ class Point:
     b: Array
     loss: float
     v: Array
-    slope: float
+    slope: Array
     border: Array
-    energy: float
+    energy: Array
     shrink: float
     shrunk: float
 
@@ -93,14 +105,14 @@ def duality_gap(
 
     Beside it, the largest share of its weight that a sample loses on the way to the dual point.
     """
-    root = np.sqrt(at.energy)
+    root = np.sqrt(at.energy)[:, None]
     exact = ROUNDING_OF_SUMS * reach.rms * root
     loose = _loose(columns, reach, at, exact)
-    e = _orthogonal(reach, at, loose, fit_intercept)
+    e = _orthogonal(reach, at, np.c_[np.full(len(at.b), fit_intercept), loose])
     if not e < 1.0:
         return np.inf, 1.0
-    inside = np.ones(len(at.b), dtype=bool)
-    inside[reach.free[loose]] = False
+    inside = np.ones(at.b.shape, dtype=bool)
+    inside[:, reach.free] = ~loose
     noise = exact + e * reach.rms * root
     shrink = 1.0 / (1.0 + e)
     limit = _limits(columns, at.v, noise)
@@ -122,21 +134,40 @@ def duality_gap(
 def _loose(columns: Columns, reach: Reach, at: Point, exact: Array) -> NDArray[np.bool_]:
     """Return which columns without a penalty have to be orthogonal: those no bound holds."""
     limit = _limits(columns, at.v, exact)
-    return np.isinf(limit[reach.free])
+    return np.isinf(limit[:, reach.free])
 
 
-def _orthogonal(reach: Reach, at: Point, loose: NDArray[np.bool_], fit_intercept: bool) -> float:
-    """Return the bound e on |η| of the correction that makes the dual point orthogonal."""
-    chosen = np.concatenate([[fit_intercept], loose])
+def _orthogonal(reach: Reach, at: Point, chosen: NDArray[np.bool_]) -> float:
+    """Return the bound e on |η| of the correction that makes the dual point orthogonal.
+
+    `chosen` says for each score whether its intercept and which columns without a penalty count.
+    """
+    width, sizes = len(at.slope), np.concatenate([[1.0], reach.largest_free])
+    system = _flows(at.border)
+    diagonal = np.einsum("jaja->ja", system)
+    # What is left of a constant column less its centre is rounding, and no column.
+    chosen = chosen & (np.sqrt(diagonal) > SINGULAR * sizes * np.sqrt(diagonal[:, :1]))
+    products = np.c_[at.slope, at.v[:, reach.free]]
     if not chosen.any():
         return 0.0
-    products = np.concatenate([[at.slope], at.v[reach.free]])[chosen]
-    sizes = np.concatenate([[1.0], reach.largest_free])[chosen]
-    # What is left of a constant column less its centre is rounding, and no column.
-    flat = np.sqrt(np.diag(at.border)[chosen]) <= SINGULAR * sizes * np.sqrt(at.border[0, 0])
-    chosen[np.flatnonzero(chosen)[flat]] = False
-    z = _solve_regular(at.border[np.ix_(chosen, chosen)], products[~flat])
-    return float(np.abs(z) @ sizes[~flat])
+    z = np.zeros_like(products)
+    z[chosen] = _solve_regular(system[chosen][:, chosen], products[chosen])
+    apart = np.abs(z) if width == 1 else np.abs(z[:, None] - z)
+    return float((apart @ sizes).max())
+
+
+def _flows(border: Array) -> Array:
+    """Return what η does to the sums that have to be zero, for each score and column.
+
+    With more than one score that is the Laplacian of the weights that flow between the classes.
+    """
+    if len(border) == 1:
+        return border.transpose(0, 2, 1, 3)
+    between = border + border.swapaxes(0, 1)
+    system = -between.transpose(0, 2, 1, 3)
+    every = np.arange(len(border))
+    system[every, :, every] += between.sum(axis=0)
+    return system
 
 
 def _solve_regular(border: Array, products: Array) -> Array:

@@ -61,8 +61,10 @@ def dask_source(X: Any, beside: dict[str, Any]) -> DaskSource:
 
 
 def _frame_source(X: Any, beside: dict[str, Any]) -> DaskSource:
-    series = {name: X[v] if isinstance(v, str) else v for name, v in beside.items()}
-    dropped = [value for value in beside.values() if isinstance(value, str)]
+    named = {name: [v] if isinstance(v, str) else v for name, v in beside.items()}
+    named = {name: v for name, v in named.items() if isinstance(v, (list, tuple))}
+    series = {name: X[list(named[name])] if name in named else v for name, v in beside.items()}
+    dropped = [column for columns in named.values() for column in columns]
     X = X.drop(columns=dropped) if dropped else X
     blocks = X.to_delayed()
     columns = []
@@ -88,10 +90,10 @@ def _array_parts(name: str, values: Any, X: Any, count: int) -> list[Any]:
         return [None] * count
     if not hasattr(values, "rechunk"):
         raise TypeError(f"{name} must be a Dask array, as X is.")
-    if values.ndim == 2:
+    if values.ndim == 2 and values.shape[1] == 1:
         values = values.ravel()
     if sum(values.chunks[0]) == sum(X.chunks[0]):
-        values = values.rechunk((X.chunks[0],))
+        values = values.rechunk((X.chunks[0], *values.shape[1:]))
     parts = values.to_delayed().ravel().tolist()
     if len(parts) != count:
         raise ValueError(f"{name} has {len(parts)} chunks, but X has {count} chunks of rows.")

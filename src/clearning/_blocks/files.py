@@ -65,16 +65,17 @@ def _rows_in(path: Path, number: int) -> int:
 
 @dataclass(frozen=True)
 class Names:
-    """The names of the columns: features, label, weight and offset."""
+    """The names of the columns: features, label, weight and offset, of which there may be many."""
 
     features: list[str]
     y: str | None = None
     weight: str | None = None
-    offset: str | None = None
+    offset: str | list[str] | None = None
 
     @property
     def all(self) -> list[str]:
-        return self.features + [name for name in (self.y, self.weight, self.offset) if name]
+        offsets = [self.offset] if isinstance(self.offset, str) else list(self.offset or [])
+        return self.features + [name for name in (self.y, self.weight, *offsets) if name]
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,9 @@ class ArrowPart:
             raise BlockError(f"it has no column {sorted(missing)[0]!r}.")
         table = self.fragment.to_table(columns=self.names.all)
 
-        def take(name: str | None) -> Any:
+        def take(name: str | list[str] | None) -> Any:
+            if isinstance(name, (list, tuple)):
+                return np.column_stack([take(each) for each in name])
             return None if name is None else table.column(name).to_numpy()
 
         X = np.empty((table.num_rows, len(self.names.features)), order="F")

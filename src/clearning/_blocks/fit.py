@@ -18,7 +18,6 @@ from clearning._blocks.state import State
 from clearning._blocks.wide import LARGEST_GRAM
 from clearning._designs import Array, Indices
 from clearning._problem import Grid, Penalty, Settings
-from clearning.losses import Loss
 
 # Up to so many columns all of them are in the working set from the start.
 ALL_COLUMNS = 512
@@ -34,7 +33,7 @@ NULL_TOL = 1e-9
 class Options:
     """What a user asks of a fit, checked."""
 
-    loss: Loss
+    loss: Any
     l1_ratio: float
     grid: Grid
     penalty: Penalty
@@ -107,7 +106,8 @@ class BlockFit:
         return Solved(problem, null, self._run(problem, state, name).state)
 
     def _run(self, problem: BlockProblem, state: State, name: str) -> LockStep:
-        sample = sparse_sample(self.measures) if problem.n_features > LARGEST_GRAM else None
+        is_wide = problem.n_features * problem.encoding.width > LARGEST_GRAM
+        sample = sparse_sample(self.measures) if is_wide else None
         solver = LockStep(problem, state, self.engine, sample, self.n_threads)
         solver.run(lambda state: self.checkpoint.keep(name, state))
         self.passes += state.passes
@@ -124,11 +124,12 @@ class BlockFit:
             l1_ratio=options.l1_ratio,
             alphas=alphas,
             parts=measures.parts,
+            n_rows=measures.scan.n_rows,
             total=total,
             l1_factor=factors[0],
             l2_factor=factors[1],
-            lower=np.full(p, options.penalty.lower),
-            upper=np.full(p, options.penalty.upper),
+            lower=_each(options.penalty.lower, (measures.encoding.width, p)),
+            upper=_each(options.penalty.upper, (measures.encoding.width, p)),
             fit_intercept=options.fit_intercept,
             goal=options.settings.tol * null.objective,
             rms=measures.rms,
@@ -166,7 +167,7 @@ class BlockFit:
         state = solver.run()
         self.passes += state.passes
         coef = np.zeros_like(constant.coef)
-        coef[:, free] = state.coef[:, 0]
+        coef[:, :, free] = state.coef[:, 0]
         null = Null(state.objective[:, 0], state.intercept[:, 0], coef, solver.gradient)
         self.checkpoint.keep(f"{name}, null", (null, state.passes))
         return null
@@ -178,13 +179,18 @@ class BlockFit:
             return grid.alphas
         v = null.gradient
         allowed = np.where(v < 0, np.greater(penalty.upper, 0), np.less(penalty.lower, 0))
-        pull = np.where(allowed, np.abs(v), 0.0)[l1 > 0]
+        pull = np.where(allowed, np.abs(v), 0.0).max(axis=0)[l1 > 0]
         ratio = max(options.l1_ratio, LEAST_L1_RATIO)
         top = float(np.max(pull / (ratio * l1[l1 > 0]), initial=0.0))
         first = top * (1 + ABOVE_THE_TOP) if top > 0 else 1.0
         auto = 1e-2 if scan.n_rows < scan.n_features else 1e-4
         least = auto if grid.min_ratio is None else grid.min_ratio
         return first * least ** (np.arange(grid.count) / max(grid.count - 1, 1))
+
+
+def _each(bound: Array | float, shape: tuple[int, int]) -> Array:
+    """Return a bound for each score and column."""
+    return np.array(np.broadcast_to(bound, shape))
 
 
 def _working(problem: BlockProblem, sample: SamplePath | None) -> Indices:
@@ -199,10 +205,10 @@ def _start(problem: BlockProblem, sample: SamplePath | None, null: Null, working
     """Begin all parts of the rows at the sample's path, or at the null model without one."""
     n_parts, n_alphas = problem.shape
     if sample is None:
-        coef = np.repeat(null.coef[:1, working], n_alphas, axis=0)
-        intercept = np.repeat(null.intercept[:1], n_alphas)
+        coef = np.repeat(null.coef[:1, :, working], n_alphas, axis=0)
+        intercept = np.repeat(null.intercept[:1], n_alphas, axis=0)
     else:
-        coef, intercept = sample.coefs[:, working], sample.intercepts
+        coef, intercept = sample.coefs[:, :, working], sample.intercepts
     return State.start(
         working, np.repeat(coef[None], n_parts, axis=0), np.repeat(intercept[None], n_parts, axis=0)
     )
@@ -210,7 +216,7 @@ def _start(problem: BlockProblem, sample: SamplePath | None, null: Null, working
 
 def _look_back_at(null: Null, state: State) -> None:
     """Let the first pass look at the way from the null model, for a sample that went too far."""
-    state.origin_coef[0] = null.coef[0, state.working]
+    state.origin_coef[0] = null.coef[0][:, state.working]
     state.origin_intercept[0] = null.intercept[0]
     state.origin_objective[0] = null.objective[0]
     state.promise[0] = 0.0

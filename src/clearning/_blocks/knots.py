@@ -14,6 +14,8 @@ KNOT_SPACING = 4
 # Curvature is taken anew once scores have moved by this share of the loss's unit, or less where a
 # task has run out of patience with it.
 STALE = 0.03
+# Rows that make a matrix, for each of its columns: its error is about the root of their ratio.
+ROWS_A_COEF = 2000
 # Numbers that all matrices may hold together.
 MOST_GRAM_NUMBERS = 1 << 26
 
@@ -32,13 +34,19 @@ class Knots:
         return folds if folds * self._size * 8 <= MOST_GRAM_NUMBERS else 1
 
     @property
+    def thin(self) -> int:
+        """One row in how many makes curvature: some thousands a coefficient are as good as all."""
+        needed = ROWS_A_COEF * self.state.care * int(np.sqrt(self._size))
+        return max(self.problem.n_rows // needed, 1)
+
+    @property
     def least_lift(self) -> float:
         """The lift of losses that are flat in places, where a model would have no minimum."""
-        return 0.0 if "rho" in self.problem.loss.solver_parameters else 1e-8
+        return 0.0 if hasattr(self.problem.loss, "rho") else 1e-8
 
     @property
     def _size(self) -> int:
-        return max(len(self.state.working), 1) ** 2
+        return max(len(self.state.working) * self.problem.encoding.width, 1) ** 2
 
     @property
     def _spacing(self) -> int:
@@ -66,7 +74,7 @@ class Knots:
         state, knot = self.state, self.state.knots.get(k)
         if knot is None or knot.size < len(state.working) or len(knot.gram) != self.cells:
             return True
-        if knot.lift > 2.0 * max(state.lift[k], self.least_lift):
+        if knot.lift > 2.0 * max(state.lift[k], self.least_lift) or knot.thin > self.thin:
             return True
         moved = knot.moved(state.coef[0, k], state.intercept[0, k], self.problem.unit)
         return moved > STALE * state.patience[k]
@@ -84,8 +92,9 @@ class Knots:
                 sums["curved"][knot],
                 sums["total"][knot],
                 plan.coef[row],
-                float(plan.intercept[row]),
+                plan.intercept[row],
                 float(plan.knot_lift[knot]),
+                plan.thin,
             )
 
     def model(self, task: tuple[int, int], models: dict[tuple[int, int], Model]) -> Model:

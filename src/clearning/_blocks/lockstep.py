@@ -26,7 +26,6 @@ from clearning._blocks.problem import BlockProblem
 from clearning._blocks.sample import Sample
 from clearning._blocks.state import ACTIVE, DONE, STUCK, WAITING, State
 from clearning._blocks.wide import LARGEST_GRAM, RowModel
-from clearning._core_input import core_loss
 from clearning._designs import Array, Indices
 
 # Fractions of a long step at which the loss is looked at beside its end.
@@ -71,7 +70,8 @@ class LockStep:
         self.sample = sample
         self.knots = Knots(problem, state)
         self.n_threads = n_threads
-        self.gradient = np.zeros(problem.n_features)  # of the last point on all rows
+        # of the last point on all rows
+        self.gradient = np.zeros((problem.encoding.width, problem.n_features))
 
     def run(self, after_pass: Callable[[State], None] = lambda state: None) -> State:
         """Pass over the rows until every task is done, or the passes are used up."""
@@ -101,8 +101,11 @@ class LockStep:
             for row, task in enumerate(tasks)
             if self._settle(task, row, plan, sums)
         ]
+        self.poor = False
         for task, point in settled:
             self._certify(task, point)
+        if self.poor and self.knots.thin > 1:
+            state.care *= 4
         moving = [(task, point) for task, point in settled if state.status[task] == ACTIVE]
         self._let_columns_in(settled)
         self._steps(moving)
@@ -131,7 +134,8 @@ class LockStep:
 
     def _is_wide(self) -> bool:
         """Whether steps are taken by products with the rows drawn, without a matrix."""
-        return self.sample is not None and len(self.state.working) > LARGEST_GRAM
+        size = len(self.state.working) * self.problem.encoding.width
+        return self.sample is not None and size > LARGEST_GRAM
 
     def _plan(self) -> tuple[Plan, list[tuple[int, int]]]:
         problem, state = self.problem, self.state
@@ -146,7 +150,7 @@ class LockStep:
         tested = np.flatnonzero((problem.parts[part] >= 0) & (hopeful | finished))
         plan = Plan(
             encoding=problem.encoding,
-            loss=core_loss(problem.loss),
+            loss=problem.core_loss,
             working=state.working,
             part=problem.parts[part],
             coef=state.coef[part, k],
@@ -161,6 +165,7 @@ class LockStep:
             free=places_of(problem.free, state.working),
             tested=tested,
             apart=self.knots.cells > 1,
+            thin=self.knots.thin,
         )
         return plan, tasks
 
@@ -253,6 +258,7 @@ class LockStep:
         if state.violation[task] > POOR_CONTRACTION * before:
             state.wanted[k] = True
             state.patience[k] = max(0.1 * state.patience[k], 1e-6)
+            self.poor = True
         idle = state.promise[task] < WORTHWHILE * problem.goal[part]
         idle &= state.violation[task] > STALLED * before
         state.idle[task] = state.idle[task] + 1 if idle else 0
@@ -263,10 +269,10 @@ class LockStep:
         """Return what rounding may have made of an objective and of the dual value below it."""
         problem, state = self.problem, self.state
         part = task[0]
-        size = abs(state.intercept[task]) + problem.offset_size[part]
+        size = np.abs(state.intercept[task]) + problem.offset_size[part]
         size += np.abs(state.coef[task]) @ problem.rms[part][state.working]
         slope = problem.steepest(objective)
-        return float(UNIT_ROUNDING * (abs(objective) + slope * size))
+        return float(UNIT_ROUNDING * (abs(objective) + slope * size.max()))
 
     # --- Where the next pass goes ---
 
@@ -307,11 +313,11 @@ class LockStep:
             model, known = self._row_model(task), state.working
         else:
             model = self.knots.model(task, models)
-            known = state.working[: len(model.curved)]
+            known = state.working[: model.size]
         columns = problem.columns(part, problem.alphas[k]).of(known)
         coef = state.coef[task].copy()
-        own = coef[: len(known)]
-        step = model.step(columns, own, point.v[known], point.slope, problem.fit_intercept)
+        own = coef[:, : len(known)]
+        step = model.step(columns, own, point.v[:, known], point.slope, problem.fit_intercept)
         goal = problem.goal[part]
         if state.gap[task] <= goal and step.promise <= POLISHED * goal:
             state.status[task] = DONE
@@ -319,7 +325,7 @@ class LockStep:
         state.origin_coef[task] = coef
         state.origin_intercept[task] = state.intercept[task]
         state.origin_objective[task] = state.objective[task]
-        coef[: len(known)] = step.coef
+        coef[:, : len(known)] = step.coef
         state.coef[task] = coef
         state.intercept[task] += step.by
         state.promise[task] = step.promise
@@ -340,8 +346,8 @@ class LockStep:
             state.status[part + 1, k] = ACTIVE
 
     def _dense(self, coef: Array) -> Array:
-        out = np.zeros(self.problem.n_features)
-        out[self.state.working] = coef
+        out = np.zeros((len(coef), self.problem.n_features))
+        out[:, self.state.working] = coef
         return out
 
 

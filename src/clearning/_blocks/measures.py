@@ -21,7 +21,7 @@ from clearning._problem import (
     Target,
     check_class_weights,
 )
-from clearning.losses import Loss
+from clearning.losses import Loss, MultiCoherence
 from clearning.path import solve_path
 
 
@@ -37,9 +37,9 @@ class Measures:
         How blocks are read from now on.
     parts : ndarray of shape (n_parts,)
         −1, then the folds.
-    weights : ndarray of shape (n_parts, 2)
+    weights : ndarray of shape (n_parts, n_classes)
         Weight of each class.
-    class_means : ndarray of shape (n_parts, 2, n_features)
+    class_means : ndarray of shape (n_parts, n_classes, n_features)
         Means of the columns in each class.
     mean, variance : ndarray of shape (n_parts, n_features)
         Those of the columns.
@@ -88,6 +88,7 @@ def measure(
     classes, moments = _classes(scan)
     plain = np.array([each.weight.sum() for each in moments])
     _check_held_out(moments, n_folds)
+    _check_offsets(scan, len(classes))
     factors = _factors(classes, plain, class_weight)
     parts = np.arange(-1, n_folds if n_folds > 1 else 0)
     weights, means, mean, variance = [], [], [], []
@@ -96,11 +97,11 @@ def measure(
         own = [_part_moments(each, chosen, factor) for each, factor in zip(moments, factors)]
         weight = np.array([w for w, _, _ in own])
         if not weight.all():
-            raise ValueError(
-                f"Without fold {part} only one class is left to train on. Use fewer folds."
-            )
+            missing = classes.tolist()[int(np.argmin(weight))]
+            lack = "only one class" if len(classes) == 2 else f"no sample of class {missing!r}"
+            raise ValueError(f"Without fold {part} {lack} is left to train on. Use fewer folds.")
         share = weight / weight.sum()
-        centre = share[0] * own[0][1] + share[1] * own[1][1]
+        centre = sum(s * m for s, (_, m, _) in zip(share, own))
         spread = sum(s * (v + (m - centre) ** 2) for s, (_, m, v) in zip(share, own))
         weights.append(weight)
         means.append([m for _, m, _ in own])
@@ -135,11 +136,23 @@ def _check_held_out(moments: list[Moments], n_folds: int) -> None:
         )
 
 
+def _check_offsets(scan: Scan, n_classes: int) -> None:
+    """Refuse offsets that have not a number for each score."""
+    needed = 1 if n_classes == 2 else n_classes
+    if scan.offset_width not in (0, needed):
+        shape = "(n_rows,)" if needed == 1 else f"(n_rows, {needed})"
+        raise ValueError(
+            f"offset must be of shape {shape} where y has {n_classes} classes; it has "
+            f"{scan.offset_width} column(s)."
+        )
+
+
 def _classes(scan: Scan) -> tuple[NDArray[Any], list[Moments]]:
     labels = sorted(scan.labels)
     if len(labels) < 2:
         raise ValueError(
-            f"Samples of two classes are needed, but y contains only one class: {labels[0]!r}."
+            f"Samples of two or more classes are needed, but y contains only one class: "
+            f"{labels[0]!r}."
         )
     moments = [scan.labels[label].moments for label in labels]
     if not any(each.weight.any() for each in moments):
@@ -147,8 +160,8 @@ def _classes(scan: Scan) -> tuple[NDArray[Any], list[Moments]]:
     for label, each in zip(labels, moments):
         if not each.weight.any():
             raise ValueError(
-                "Samples of two classes are needed, but every sample of class "
-                f"{label!r} has sample_weight 0."
+                f"Samples of {'two' if len(labels) == 2 else len(labels)} classes are needed, but "
+                f"every sample of class {label!r} has sample_weight 0."
             )
     return np.array(labels), moments
 
@@ -156,9 +169,9 @@ def _classes(scan: Scan) -> tuple[NDArray[Any], list[Moments]]:
 def _factors(classes: NDArray[Any], weight: Array, class_weight: Any) -> Array:
     """Return the factors of the classes' weights, as `check_target` has them."""
     if class_weight is None:
-        return np.ones(2)
+        return np.ones(len(classes))
     if class_weight == "balanced":
-        return relative(weight.sum() / (2.0 * weight))
+        return relative(weight.sum() / (len(classes) * weight))
     per_class = compute_class_weight(class_weight, classes=classes, y=classes)
     check_class_weights(classes, per_class)
     return relative(per_class)
@@ -180,7 +193,8 @@ def _part_moments(each: Moments, chosen: Array, factor: float) -> tuple[float, A
 class Null:
     """The best model without penalised coefficients of each part: objectives and intercepts.
 
-    `gradient` is that of all rows; `coef` are the coefficients of columns without a penalty.
+    `gradient` is that of all rows; `coef` are the coefficients of columns without a penalty. All
+    but the objective have an entry a score.
     """
 
     objective: Array
@@ -189,22 +203,31 @@ class Null:
     gradient: Array
 
 
-def constant_null(measures: Measures, loss: Loss, fit_intercept: bool) -> Null:
-    """Return the null model where a constant score is all there is: it follows from the scan."""
-    objectives, intercepts = [], []
-    for weight in measures.weights:
-        problem = Problem(
-            Features(np.asfortranarray([[1.0], [-1.0]])),
-            Target(np.array([0, 1]), np.array([-1.0, 1.0]), weight, None),
-            Penalty(lower=np.zeros(1), upper=np.zeros(1)),
-            fit_intercept,
-        )
-        path = solve_path(problem, loss, 0.5, Grid.of([1.0]), Settings(1e-12, 1000))
-        objectives.append(path.null_objective)
-        intercepts.append(float(path.intercepts[0]))
-    a = intercepts[0]
-    share = measures.weights[0] / measures.weights[0].sum()
-    negative, positive = measures.class_means[0]
-    gradient = share[1] * loss.gradient(a) * positive - share[0] * loss.gradient(-a) * negative
-    coef = np.zeros((len(measures.parts), measures.scan.n_features))
-    return Null(np.array(objectives), np.array(intercepts), coef, gradient)
+def constant_null(measures: Measures, loss: Loss | MultiCoherence, fit_intercept: bool) -> Null:
+    """Return the null model where constant scores are all there is: it follows from the scan."""
+    shares = measures.weights / measures.total[:, None]
+    if isinstance(loss, MultiCoherence):
+        every = np.arange(len(measures.encoding.classes))
+        intercepts = loss.link(shares) if fit_intercept else np.zeros_like(shares)
+        scores = intercepts[:, None] + np.zeros((len(every), 1))
+        objectives = (shares * loss.value(scores, every)).sum(axis=1)
+        residual = shares[0][:, None] * loss.gradient(scores[0], every)
+    else:
+        pairs = [_constant_score(weight, loss, fit_intercept) for weight in measures.weights]
+        objectives, intercepts = np.array([p[0] for p in pairs]), np.array([[p[1]] for p in pairs])
+        a, (negative, positive) = intercepts[0, 0], shares[0]
+        residual = np.array([[-negative * loss.gradient(-a)], [positive * loss.gradient(a)]])
+    coef = np.zeros((*intercepts.shape, measures.scan.n_features))
+    return Null(objectives, intercepts, coef, residual.T @ measures.class_means[0])
+
+
+def _constant_score(weight: Array, loss: Loss, fit_intercept: bool) -> tuple[float, float]:
+    """Return the objective of the best constant score of two classes, and that score."""
+    problem = Problem(
+        Features(np.asfortranarray([[1.0], [-1.0]])),
+        Target(np.array([0, 1]), np.array([0, 1]), weight, None),
+        Penalty(lower=np.zeros(1), upper=np.zeros(1)),
+        fit_intercept,
+    )
+    path = solve_path(problem, loss, 0.5, Grid.of([1.0]), Settings(1e-12, 1000))
+    return path.null_objective, float(path.intercepts[0])

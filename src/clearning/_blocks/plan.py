@@ -21,9 +21,9 @@ class Encoding:
 
     Attributes
     ----------
-    classes : ndarray of shape (2,)
-        The labels; the second is the positive one.
-    factors : ndarray of shape (2,)
+    classes : ndarray of shape (n_classes,)
+        The labels; of two the second is the positive one.
+    factors : ndarray of shape (n_classes,)
         What the weights of the classes are multiplied by.
     n_features : int
         Number of columns.
@@ -42,12 +42,35 @@ class Encoding:
     n_folds: int
     seed: int
 
+    @property
+    def width(self) -> int:
+        """How many scores a row has: one for two classes, a score a class for more."""
+        return len(self.classes) if len(self.classes) > 2 else 1
+
+    def codes(self, y: NDArray[Any]) -> Array:
+        """Return the number of each row's class."""
+        codes = np.minimum(np.searchsorted(self.classes, y), len(self.classes) - 1)
+        strange = np.flatnonzero(self.classes[codes] != y)
+        if len(strange):
+            raise BlockError(f"it holds the label {y[strange[0]]!r} now, which it did not before.")
+        return codes.astype(np.float64)
+
+    def offsets(self, offset: Array | None, n: int) -> Array:
+        """Return what is added to the scores of each row, those of a row together."""
+        shape = (n, self.width)
+        if offset is None:
+            return np.zeros(n * self.width)
+        if offset.reshape(n, -1).shape != shape:
+            raise BlockError(f"offset must be of shape {shape} now; got {offset.shape}.")
+        return np.ascontiguousarray(offset).ravel()
+
 
 @dataclass(frozen=True)
 class Plan:
     """What one pass computes; see ``src/core/blocks/plan.hpp``, whose names these are.
 
-    `coef` has a row for each task, with an entry for each column of the working set.
+    `coef` has an entry for each task, score and column of the working set, `intercept` one for each
+    task and score.
     """
 
     encoding: Encoding
@@ -66,6 +89,7 @@ class Plan:
     free: Indices
     tested: Indices
     apart: bool = True
+    thin: int = 1
     request: dict[str, Any] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -78,11 +102,12 @@ class Plan:
             "working": len(self.working),
             "folds": self.encoding.n_folds,
             "apart": self.apart,
-            "coef": self.coef.T.ravel(),
-            "line_coef": self.line_coef.T.ravel(),
+            "thin": self.thin,
+            "coef": np.moveaxis(self.coef, 2, 0).ravel(),
+            "line_coef": np.moveaxis(self.line_coef, 2, 0).ravel(),
             "centre": np.zeros(0) if self.encoding.centre is None else self.encoding.centre[order],
         }
-        request |= {name: getattr(self, name) for name in _NUMBERS}
+        request |= {name: np.ravel(getattr(self, name)) for name in _NUMBERS}
         request |= {name: getattr(self, name).astype(np.int32) for name in _INTEGERS}
         object.__setattr__(self, "request", request)
 
@@ -99,11 +124,10 @@ def block_sums(rows: Rows, block: int, plan: Plan) -> Sums:
     rows = taken(rows)
     if rows.X.shape[1] != encoding.n_features:
         raise BlockError(f"it has {rows.X.shape[1]} columns now, {encoding.n_features} before.")
-    signs = np.where(rows.y == encoding.classes[1], 1.0, -1.0)
     samples = {
-        "y": signs,
+        "label": encoding.codes(rows.y),
         "weight": rows.weight,
-        "offset": rows.offset,
+        "offset": encoding.offsets(rows.offset, len(rows)),
         "fold": fold_of_rows(encoding.seed, block, rows.y, encoding.n_folds),
     }
     if not sparse.issparse(rows.X):
@@ -121,22 +145,26 @@ def add_sums(first: Sums, second: Sums) -> Sums:
 
 def shaped(sums: Sums, plan: Plan) -> Sums:
     """Return the sums of all rows in their shapes, gradients in the order of the columns."""
-    tasks, k = len(plan.part), len(plan.working)
-    knots, cells = len(plan.knot_task), plan.encoding.n_folds if plan.apart else 1
+    tasks, k, width = len(plan.part), len(plan.working), plan.encoding.width
+    cells = plan.encoding.n_folds if plan.apart else 1
+    matrices = (len(plan.knot_task), cells, width * (width + 1) // 2)
     border = len(plan.free) + 1
-    gradient = np.empty((tasks, plan.encoding.n_features))
-    gradient[:, plan.request["order"]] = sums["gradient"].reshape(-1, tasks).T
-    lower = sums["gram"].reshape(knots, cells, k, k)
+    gradient = np.empty((tasks, width, plan.encoding.n_features))
+    by_column = sums["gradient"].reshape(-1, tasks, width)
+    gradient[:, :, plan.request["order"]] = np.moveaxis(by_column, 0, 2)
+    lower = sums["gram"].reshape(*matrices, k, k)
     diagonal = np.arange(k)
-    gram = lower + lower.swapaxes(2, 3)
-    gram[:, :, diagonal, diagonal] = lower[:, :, diagonal, diagonal]
+    gram = lower + lower.swapaxes(-1, -2)
+    gram[..., diagonal, diagonal] = lower[..., diagonal, diagonal]
     return {
         **sums,
         "gradient": gradient,
-        "border": sums["border"].reshape(tasks, border, border),
+        "slope": sums["slope"].reshape(tasks, width),
+        "energy": sums["energy"].reshape(tasks, width),
+        "border": sums["border"].reshape(tasks, width, width, border, border),
         "line": sums["line"].reshape(len(plan.line_task), len(plan.fractions)),
         "gram": gram,
-        "curved": sums["curved"].reshape(knots, cells, k),
-        "total": sums["total"].reshape(knots, cells),
+        "curved": sums["curved"].reshape(*matrices, k),
+        "total": sums["total"].reshape(matrices),
         "test": sums["test"].reshape(tasks, 3),
     }

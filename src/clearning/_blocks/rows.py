@@ -83,7 +83,7 @@ def _check_labels(y: Any, n: int) -> NDArray[Any]:
     if y.dtype.kind == "f" and not np.isfinite(y).all():
         raise BlockError("y contains NaN or infinity.")
     if y.dtype.kind == "f" and (y != np.rint(y)).any():
-        raise BlockError("Unknown label type: continuous. y must hold the labels of two classes.")
+        raise BlockError("Unknown label type: continuous. y must hold the labels of classes.")
     if y.dtype == object and any(value is None or value != value for value in y):
         raise BlockError("y contains missing values.")
     return y
@@ -98,18 +98,23 @@ def _one_dimensional(name: str, values: Any, n: int) -> NDArray[Any]:
     return values
 
 
-def _samples(rows: Rows) -> tuple[Array, Array]:
+def _samples(rows: Rows) -> tuple[Array, Array | None]:
     n = len(rows)
     weight = np.ones(n) if rows.weight is None else _numbers("sample_weight", rows.weight, n)
-    offset = np.zeros(n) if rows.offset is None else _numbers("offset", rows.offset, n)
-    return weight, offset
+    if rows.offset is None or np.ndim(rows.offset) != 2 or np.shape(rows.offset)[1] < 3:
+        offset = None if rows.offset is None else _numbers("offset", rows.offset, n)
+        return weight, offset
+    if np.shape(rows.offset)[0] != n:
+        raise BlockError(f"offset must have {n} rows, as X has; got {np.shape(rows.offset)[0]}.")
+    flat = _numbers("offset", np.ravel(rows.offset), np.size(rows.offset))
+    return weight, flat.reshape(n, -1)
 
 
-def _check_samples(rows: Rows, n: int) -> tuple[Array, Array]:
+def _check_samples(rows: Rows, n: int) -> tuple[Array, Array | None]:
     weight, offset = _samples(rows)
     if not np.isfinite(weight).all() or (weight < 0).any():
         raise BlockError("sample_weight must hold finite numbers >= 0.")
-    if not np.isfinite(offset).all():
+    if offset is not None and not np.isfinite(offset).all():
         raise BlockError("offset must hold finite numbers.")
     return weight, offset
 

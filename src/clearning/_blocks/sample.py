@@ -14,9 +14,10 @@ from sklearn.exceptions import ConvergenceWarning
 from clearning._blocks.engine import ONE_BLAS_THREAD
 from clearning._blocks.measures import Measures
 from clearning._blocks.problem import BlockProblem
+from clearning._blocks.scan import most_drawn
 from clearning._designs import Array, Features, Indices
 from clearning._problem import Grid, Penalty, Problem, Settings, Target
-from clearning.losses import Loss
+from clearning.losses import Loss, MultiCoherence
 from clearning.path import solve_path
 
 # The sample's own error is larger than this.
@@ -24,18 +25,55 @@ SAMPLE_SETTINGS = Settings(tol=1e-5, max_iter=200)
 
 
 @dataclass(frozen=True)
+class Curvature:
+    """Second derivatives of the loss in the scores of some rows: h, or h (diag(s) − ss').
+
+    `base` is h, and `shares` are s with a row a score, None for a single one.
+    """
+
+    base: Array
+    shares: Array | None = None
+
+    @property
+    def own(self) -> Array:
+        """Those of each score, a row a score."""
+        if self.shares is None:
+            return self.base[None]
+        return self.base * self.shares * (1.0 - self.shares)
+
+    def coupled(self, k: int, along: Array) -> Array:
+        """Return what changes of the other scores take off the derivatives in one of them."""
+        if self.shares is None:
+            return np.zeros_like(self.base)
+        others = (self.shares * along).sum(axis=0) - self.shares[k] * along[k]
+        return self.base * self.shares[k] * others
+
+    def square(self, along: Array) -> float:
+        """Return the second-order form of a change of the scores."""
+        if self.shares is None:
+            return float(self.base @ along[0] ** 2)
+        centred = along - (self.shares * along).sum(axis=0)
+        return float(self.base @ (self.shares * centred**2).sum(axis=0))
+
+
+@dataclass(frozen=True)
 class Sample:
     """The rows drawn: sparse by rows, with weights that sum to one."""
 
     X: Any
-    signs: Array
-    share: Array
-    offset: Array
+    target: Target
 
-    def curvature(self, loss: Loss, working: Indices, coef: Array, intercept: float) -> Array:
+    def curvature(
+        self, loss: Loss | MultiCoherence, working: Indices, coef: Array, intercept: Array
+    ) -> Curvature:
         """Return the loss's second derivatives in the scores, at some coefficients."""
-        scores = np.asarray(self.X[:, working] @ coef).ravel() + intercept + self.offset
-        return self.share * loss.hessian(self.signs * scores)
+        target = self.target
+        scores = np.asarray(self.X[:, working] @ coef.T) + intercept
+        scores = scores + target.offsets.reshape(scores.shape)
+        if isinstance(loss, MultiCoherence):
+            factor = loss.scale(scores.shape[1]) / loss.rho
+            return Curvature(factor * target.shares, loss.weights(scores, target.codes).T)
+        return Curvature(target.shares * loss.hessian(target.signs * scores[:, 0]))
 
 
 def sparse_sample(measures: Measures) -> Sample | None:
@@ -45,7 +83,7 @@ def sparse_sample(measures: Measures) -> Sample | None:
         return None
     X, target = drawn
     X = X if sparse.issparse(X) else sparse.csr_array(X - measures.centre)
-    return Sample(X.tocsr(), target.signs, target.shares, target.offsets)
+    return Sample(X.tocsr(), target)
 
 
 @dataclass(frozen=True)
@@ -58,7 +96,7 @@ class SamplePath:
 
 
 def sample_path(measures: Measures, problem: BlockProblem) -> SamplePath | None:
-    """Solve a problem's path on the rows drawn; None if they do not hold both classes."""
+    """Solve a problem's path on the rows drawn; None if they do not hold all classes."""
     drawn = _drawn(measures)
     if drawn is None:
         return None
@@ -70,34 +108,52 @@ def sample_path(measures: Measures, problem: BlockProblem) -> SamplePath | None:
         X = (X @ sparse.diags_array(1.0 / scales)).tocsc()
     else:
         X = np.asfortranarray((X - measures.centre) / scales)
-    penalty = Penalty(l1 / scales, problem.lower * scales, problem.upper * scales)
+    lower, upper = (
+        bound[0] if problem.encoding.width == 1 else bound
+        for bound in (problem.lower * scales, problem.upper * scales)
+    )
+    penalty = Penalty(l1 / scales, lower, upper)
     memory = Problem(Features(X), target, penalty, problem.fit_intercept)
     with ONE_BLAS_THREAD, warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         path = solve_path(
             memory, problem.loss, problem.l1_ratio, Grid.of(problem.alphas), SAMPLE_SETTINGS
         )
-    scores = np.asarray(X @ path.coefs.T) + path.intercepts + target.offsets[:, None]
-    signs = target.signs[:, None]
-    residual = target.shares[:, None] * signs * problem.loss.gradient(signs * scores)
-    gradients = np.asarray(X.T @ residual).T * scales
-    candidates = (path.coefs != 0).any(axis=0)
-    for k, v in enumerate(gradients):
-        candidates |= problem.may_enter(0, k, v)
-    return SamplePath(path.coefs / scales, path.intercepts, candidates)
+    shape = (len(problem.alphas), problem.encoding.width)
+    coefs, intercepts = path.coefs.reshape(*shape, -1), path.intercepts.reshape(shape)
+    candidates = (coefs != 0).any(axis=(0, 1))
+    for k, (b, a) in enumerate(zip(coefs, intercepts)):
+        residual = _residual(problem.loss, target, np.asarray(X @ b.T) + a)
+        candidates |= problem.may_enter(0, k, np.asarray(X.T @ residual).T * scales)
+    return SamplePath(coefs / scales, intercepts, candidates)
+
+
+def _residual(loss: Loss | MultiCoherence, target: Target, scores: Array) -> Array:
+    """Return the derivatives of the mean loss in the scores, to which offsets are added."""
+    scores = scores + target.offsets.reshape(scores.shape)
+    if isinstance(loss, MultiCoherence):
+        return target.shares[:, None] * loss.gradient(scores, target.codes)
+    slope = target.signs * loss.gradient(target.signs * scores[:, 0])
+    return (target.shares * slope)[:, None]
 
 
 def _drawn(measures: Measures) -> tuple[Any, Target] | None:
     """Return the rows drawn, weighted so that each class has its share of all rows."""
     classes = measures.encoding.classes
-    drawn = [measures.scan.labels[label].drawn for label in classes.tolist()]
+    labels = [measures.scan.labels[label].drawn for label in classes.tolist()]
+    most = most_drawn(labels[0].X, len(classes))
+    drawn = [each.first(most) for each in labels]
     if not all(each.weight.any() for each in drawn):
         return None
     weights = [
         each.weight * (total / each.weight.sum()) for each, total in zip(drawn, measures.weights[0])
     ]
     stack = sparse.vstack if sparse.issparse(drawn[0].X) else np.vstack
-    signs = np.repeat([-1.0, 1.0], [len(each.weight) for each in drawn])
+    codes = np.repeat(np.arange(len(classes)), [len(each.weight) for each in drawn])
     offset = np.concatenate([each.offset for each in drawn])
+    width = measures.encoding.width
+    offset = offset if offset.shape[1] else np.zeros((len(codes), width))
     X = stack([each.X for each in drawn])
-    return X, Target(classes, signs, np.concatenate(weights), offset)
+    return X, Target(
+        classes, codes, np.concatenate(weights), offset[:, 0] if width == 1 else offset
+    )

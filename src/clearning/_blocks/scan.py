@@ -22,9 +22,9 @@ from clearning._designs import Array
 SHARE_DRAWN = 0.05
 MOST_NUMBERS_DRAWN = 1 << 24
 MOST_ROWS_DRAWN = 50_000
-# Two classes are allowed; a third label is enough to say so.
-MOST_LABELS = 3
-TWO_CLASSES = "Only binary classification is supported. The type of the target is multiclass."
+# More labels than these are no classes.
+MOST_CLASSES = 1000
+TOO_MANY = f"y must hold the labels of at most {MOST_CLASSES} classes"
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,10 @@ class Drawn:
         """Return some of the rows."""
         return Drawn(self.X[rows], self.weight[rows], self.offset[rows], self.priority[rows])
 
+    def first(self, most: int) -> Drawn:
+        """Return those that were drawn first."""
+        return self.taken(slice(most))
+
 
 @dataclass(frozen=True)
 class ClassScan:
@@ -95,6 +99,7 @@ class Scan:
     labels: dict[Any, ClassScan]
     largest: Array
     offset_size: float
+    offset_width: int
     n_rows: int
     is_sparse: bool
     strangers: tuple[tuple[int, int, bool], ...] = ()
@@ -117,11 +122,11 @@ def block_scan(rows: Rows, block: int, plan: ScanPlan) -> Scan:
     rows = checked(rows)
     X, n = rows.X, len(rows)
     names, codes = np.unique(rows.y, return_inverse=True)
-    if len(names) > 2:
-        raise BlockError(f"y holds {len(names)} labels, {_listed(names)}. {TWO_CLASSES}")
+    if len(names) > MOST_CLASSES:
+        raise BlockError(f"{TOO_MANY}; it holds {len(names)}, {_listed(names)} among them.")
     fold = fold_of_rows(plan.seed, block, rows.y, plan.n_folds)
     priority = priorities(plan.seed, block, n)
-    quota = _quota(np.bincount(codes), int(np.ceil(SHARE_DRAWN * n)), most_drawn(X))
+    quota = _quota(np.bincount(codes), int(np.ceil(SHARE_DRAWN * n)), most_drawn(X, len(names)))
     labels = {
         label: ClassScan(
             _moments(X, rows.weight, fold, codes == code, plan.n_folds),
@@ -135,7 +140,8 @@ def block_scan(rows: Rows, block: int, plan: ScanPlan) -> Scan:
         largest=np.asarray(
             abs(X).max(axis=0).todense() if sparse.issparse(X) else _largest(X)
         ).ravel(),
-        offset_size=float(rows.weight @ np.abs(rows.offset)),
+        offset_size=0.0 if rows.offset is None else _offset_size(rows),
+        offset_width=0 if rows.offset is None else rows.offset.reshape(n, -1).shape[1],
         n_rows=n,
         is_sparse=sparse.issparse(X),
     )
@@ -149,14 +155,19 @@ def merge_scans(first: Scan, second: Scan) -> Scan:
         block = min(each.seen_in for each in second.labels.values())
         stranger = (block, second.n_features, second.is_sparse)
         return replace(first, strangers=(*first.strangers, stranger, *others))
+    if first.offset_width != second.offset_width:
+        raise BlockError(_offsets_differ(first, second))
     labels = dict(first.labels)
-    most = most_drawn(next(iter(first.labels.values())).drawn.X)
+    n_labels = len(labels | second.labels)
+    if n_labels > MOST_CLASSES:
+        raise BlockError(f"{TOO_MANY}; the blocks hold more.")
+    most = most_drawn(next(iter(first.labels.values())).drawn.X, n_labels)
     for label, other in second.labels.items():
         known = labels.get(label)
         labels[label] = other if known is None else _merged_class(known, other, most)
     return replace(
         first,
-        labels=dict(sorted(labels.items(), key=_age)[:MOST_LABELS]),
+        labels=labels,
         largest=np.maximum(first.largest, second.largest),
         offset_size=first.offset_size + second.offset_size,
         n_rows=first.n_rows + second.n_rows,
@@ -174,22 +185,26 @@ def check_scan(scan: Scan) -> None:
             )
         kinds = ("dense", "sparse") if is_sparse else ("sparse", "dense")
         raise BlockError(f"Block {block} is {kinds[1]}, but the first is {kinds[0]}.")
-    if len(scan.labels) > 2:
-        by_age = sorted(scan.labels.items(), key=_age)
-        (new, found), known = by_age[2], [label for label, _ in by_age[:2]]
-        raise BlockError(
-            f"Block {found.seen_in} holds the label {new!r} beside {_listed(known)}. {TWO_CLASSES}"
-        )
 
 
-def _age(item: tuple[Any, ClassScan]) -> int:
-    return item[1].seen_in
+def _offset_size(rows: Rows) -> float:
+    """Return the sum of the largest offset of each row, by weight."""
+    assert rows.offset is not None
+    return float(rows.weight @ np.abs(rows.offset.reshape(len(rows), -1)).max(axis=1))
 
 
-def most_drawn(X: Any) -> int:
+def _offsets_differ(first: Scan, second: Scan) -> str:
+    block = min(each.seen_in for each in second.labels.values())
+    return (
+        f"Block {block} has {second.offset_width} columns of offsets, but blocks before it have "
+        f"{first.offset_width}."
+    )
+
+
+def most_drawn(X: Any, n_classes: int) -> int:
     """Return how many rows of a class are drawn at most; sparse ones hold few numbers."""
     fitting = MOST_ROWS_DRAWN if sparse.issparse(X) else MOST_NUMBERS_DRAWN // max(X.shape[1], 1)
-    return max(1, min(MOST_ROWS_DRAWN, fitting) // 2)
+    return max(1, min(MOST_ROWS_DRAWN, fitting) // max(n_classes, 2))
 
 
 def _merged_class(own: ClassScan, other: ClassScan, most: int) -> ClassScan:
@@ -202,13 +217,11 @@ def _merged_class(own: ClassScan, other: ClassScan, most: int) -> ClassScan:
 
 def _quota(counts: NDArray[Any], allowed: int, most: int) -> NDArray[Any]:
     """Share the rows to be drawn evenly between the classes; a rare one gives its rest away."""
-    if len(counts) == 1:
-        quota = np.array([allowed])
-    else:
-        rare = int(np.argmin(counts))
-        few = min(int(counts[rare]), allowed // 2)
-        quota = np.array([few, allowed - few] if rare == 0 else [allowed - few, few])
-    return np.minimum(np.minimum(quota, counts), most)
+    quota = np.zeros(len(counts), dtype=int)
+    for left, rare in zip(range(len(counts), 0, -1), np.argsort(counts, kind="stable")):
+        quota[rare] = min(int(counts[rare]), allowed // left)
+        allowed -= quota[rare]
+    return np.minimum(quota, most)
 
 
 def _drawn(rows: Rows, priority: Array, inside: NDArray[Any], most: int) -> Drawn:
@@ -217,7 +230,8 @@ def _drawn(rows: Rows, priority: Array, inside: NDArray[Any], most: int) -> Draw
     X = rows.X[chosen]
     # A copy, so that nothing holds on to the block or to the file behind it.
     X = X.copy() if sparse.issparse(X) else np.array(X, dtype=np.float64)
-    return Drawn(X, rows.weight[chosen].copy(), rows.offset[chosen].copy(), priority[chosen])
+    offset = np.zeros((len(rows), 0)) if rows.offset is None else rows.offset.reshape(len(rows), -1)
+    return Drawn(X, rows.weight[chosen].copy(), offset[chosen].copy(), priority[chosen])
 
 
 def _moments(X: Any, weight: Array, fold: Any, inside: NDArray[Any], n_folds: int) -> Moments:

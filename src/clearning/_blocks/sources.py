@@ -106,11 +106,14 @@ def _column(name: str, values: Any) -> Any:
 
 def _arrow(dataset: Any, beside: dict[str, Any], features: list[str] | None) -> ArrowSource:
     known = dataset.schema.names
+    used: list[Any] = []
     for name, value in beside.items():
-        if value is not None and value not in known:
+        named = list(value) if name == "offset" and isinstance(value, (list, tuple)) else [value]
+        if value is not None and not all(each in known for each in named):
             raise ValueError(f"{name}={value!r} must be the name of a column of the dataset.")
+        used += named
     if features is None:
-        features = [name for name in known if name not in beside.values()]
+        features = [name for name in known if name not in used]
     if not features:
         raise ValueError("X has no columns beside y, sample_weight and offset.")
     return ArrowSource(dataset, Names(features, *beside.values()))

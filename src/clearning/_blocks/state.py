@@ -17,6 +17,8 @@ WAITING, ACTIVE, DONE, STUCK = range(4)
 class State:
     """Arrays with an entry for each part of the rows and each penalty.
 
+    Coefficients and intercepts have one more for each score, of which two classes have one.
+
     Attributes
     ----------
     working : ndarray of shape (n_working,)
@@ -43,6 +45,8 @@ class State:
     lift, wanted, patience, knots
         What each penalty's curvature is lifted by, whether it asks for a knot of its own, how old
         that may become, and the curvatures that are known.
+    care
+        How many times more rows than usual make curvature.
     passes
         Passes over the rows so far.
     """
@@ -69,12 +73,13 @@ class State:
     wanted: NDArray[np.bool_]
     patience: Array
     knots: dict[int, Knot] = field(default_factory=dict)
+    care: int = 1
     passes: int = 0
 
     @classmethod
     def start(cls, working: Indices, coef: Array, intercept: Array) -> State:
         """Begin at one point a penalty, which all parts of the rows share."""
-        shape = intercept.shape
+        shape = intercept.shape[:2]
         none, never = np.full(shape, np.inf), np.zeros(shape, dtype=bool)
         return cls(
             working=working,
@@ -85,7 +90,7 @@ class State:
             gap=none.copy(),
             status=np.full(shape, WAITING),
             origin_coef=np.zeros_like(coef),
-            origin_intercept=np.zeros(shape),
+            origin_intercept=np.zeros_like(intercept),
             origin_objective=none.copy(),
             promise=none.copy(),
             length=none.copy(),
@@ -103,6 +108,6 @@ class State:
     def widen(self, entering: Indices) -> None:
         """Let more columns into the working set; their coefficients are zero so far."""
         self.working = np.concatenate([self.working, entering])
-        room = ((0, 0), (0, 0), (0, len(entering)))
+        room = ((0, 0), (0, 0), (0, 0), (0, len(entering)))
         self.coef = np.pad(self.coef, room)
         self.origin_coef = np.pad(self.origin_coef, room)

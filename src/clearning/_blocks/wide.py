@@ -16,10 +16,15 @@ from scipy import sparse
 from clearning import _core
 from clearning._blocks.certificate import Columns
 from clearning._blocks.curvature import MODEL_ACCURACY, Step
+from clearning._blocks.sample import Curvature
 from clearning._designs import Array
 
 # Beyond so many columns there is no matrix.
 LARGEST_GRAM = 5000
+
+
+# Rounds over the scores of many classes, which curvature couples.
+ROUNDS = 4
 
 
 @dataclass(frozen=True)
@@ -30,8 +35,8 @@ class RowModel:
     ----------
     X : csr_array of shape (n_drawn, n_working)
         The rows drawn, in the columns of the working set.
-    h : ndarray of shape (n_drawn,)
-        Their curvatures.
+    curvature : Curvature
+        That of their scores.
     squares : ndarray of shape (n_working,)
         Mean squares of the columns over all rows.
     lift : float
@@ -39,45 +44,72 @@ class RowModel:
     """
 
     X: Any
-    h: Array
+    curvature: Curvature
     squares: Array
     lift: float
 
     def step(
-        self, columns: Columns, b: Array, gradient: Array, slope: float, fit_intercept: bool
+        self, columns: Columns, b: Array, gradient: Array, slope: Array, fit_intercept: bool
     ) -> Step:
-        """Minimise the model plus the penalty; all arrays have an entry a working column."""
-        total = float(self.h.sum())
-        known = np.asarray(self.X.multiply(self.X).T @ self.h).ravel()
-        expected = total * self.squares
-        near = np.maximum(expected - known, 0.0) + self.lift * expected
-        reduced = gradient - near * b
-        by = 0.0
+        """Minimise the model plus the penalty; all arrays have an entry a score and column."""
+        own = self.curvature.own
+        near = np.array([self._near(h) for h in own])
+        moved, by, along = b.copy(), np.zeros(len(b)), np.zeros_like(own)
+        for _ in range(1 if len(b) == 1 else ROUNDS):
+            for k, h in enumerate(own):
+                pull = h * along[k] - self.curvature.coupled(k, along)
+                g = gradient[k] + near[k] * (moved[k] - b[k]) + self._products(pull)
+                start, of = moved[k].copy(), columns.of_score(k)
+                moved[k], shift = self._descend(
+                    of, start, g, slope[k] + pull.sum(), h, near[k], fit_intercept
+                )
+                along[k] += np.asarray(self.X @ (moved[k] - start)).ravel() + shift
+                by[k] += shift
+        d = moved - b
+        square = self.curvature.square(along) + float(np.vdot(near, d**2))
+        change = float(np.vdot(gradient, d)) + float(slope @ by) + 0.5 * square
+        change += columns.penalty(moved) - columns.penalty(b)
+        total = own.sum() / min(len(own), 2)
+        return Step(moved, by, -change, float(np.sqrt(square / total)) if total > 0 else np.inf)
+
+    def _products(self, r: Array) -> Array:
+        return np.asarray(self.X.T @ r).ravel()
+
+    def _near(self, h: Array) -> Array:
+        """Return what the rows drawn lack of the curvature that the mean squares promise."""
+        known = np.asarray(self.X.multiply(self.X).T @ h).ravel()
+        expected = float(h.sum()) * self.squares
+        return np.maximum(expected - known, 0.0) + self.lift * expected
+
+    def _descend(
+        self,
+        columns: Columns,
+        b: Array,
+        gradient: Array,
+        slope: float,
+        h: Array,
+        near: Array,
+        fit_intercept: bool,
+    ) -> tuple[Array, float]:
+        """Return the coefficients of one score and what its intercept gains."""
+        reduced, by = gradient - near * b, 0.0
         if fit_intercept:
-            by = -slope / total
-            reduced = reduced + np.asarray(self.X.T @ self.h).ravel() * by
+            by = -slope / float(h.sum())
+            reduced = reduced + self._products(h) * by
         design = sparse.vstack([self.X, sparse.csr_array(reduced[None])]).tocsc()
         worst = columns.violations(b, gradient).max(initial=0.0)
         moved, shift = _core.descend_by_rows(
             design.data,
             design.indices.astype(np.int32, copy=False),
             design.indptr.astype(np.int32, copy=False),
-            np.append(self.h, 0.0),
+            np.append(h, 0.0),
             fit_intercept,
             {
                 "coef": b,
                 "gradient": np.zeros(len(b)),
-                "l1": columns.l1,
+                **columns.flat(),
                 "ridge": columns.ridge + near,
-                "lower": columns.lower,
-                "upper": columns.upper,
                 "allowed": np.full(len(b), max(MODEL_ACCURACY * worst, 1e-300)),
             },
         )
-        d, by = moved - b, by + shift
-        along = np.asarray(self.X @ d).ravel() + by
-        square = float(self.h @ along**2) + float(near @ d**2)
-        change = float(gradient @ d) + slope * by + 0.5 * square
-        change += columns.penalty(moved) - columns.penalty(b)
-        length = float(np.sqrt(square / total)) if total > 0 else np.inf
-        return Step(moved, by, -change, length)
+        return moved, by + shift

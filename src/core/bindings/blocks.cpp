@@ -7,8 +7,10 @@
 #include "bindings/entries.hpp"
 #include "bindings/solve.hpp"
 #include "blocks/dense_panel.hpp"
+#include "blocks/many_classes.hpp"
 #include "blocks/pass.hpp"
 #include "blocks/sparse_panel.hpp"
+#include "blocks/two_classes.hpp"
 #include "solver/gram_descent.hpp"
 #include "solver/residual_descent.hpp"
 
@@ -37,10 +39,12 @@ Columns integers(const nb::dict& given, const char* name, Index low, Index high)
 }
 
 Plan plan_of(const nb::dict& given, Index p) {
-  Plan plan{.loss = loss_of(nb::cast<nb::dict>(given["loss"]))};
-  const Vector factors = vector_of(given, "class_factors", 2);
-  plan.negative_factor = factors[0];
-  plan.positive_factor = factors[1];
+  Plan plan;
+  plan.class_factors = vector_of(given, "class_factors", -1);
+  if (plan.classes() < 2) throw nb::value_error("class_factors must hold a number a class.");
+  const auto loss = nb::cast<nb::dict>(given["loss"]);
+  if (plan.width() == 1) plan.loss = loss_of(loss);
+  else plan.loss = MultiCoherence{positive(loss, "rho"), finite(loss, "u"), positive(loss, "kappa")};
   plan.order = integers(given, "order", 0, p);
   if (plan.columns() != p) throw nb::value_error("order must hold every column once.");
   plan.centre = vector_of(given, "centre", -1);
@@ -49,16 +53,18 @@ Plan plan_of(const nb::dict& given, Index p) {
   plan.working = nb::cast<int>(given["working"]);
   plan.folds = nb::cast<int>(given["folds"]);
   plan.apart = nb::cast<bool>(given["apart"]);
-  if (plan.working < 0 || plan.working > p || plan.folds < 1)
-    throw nb::value_error("working must be at most the number of columns, and folds at least 1.");
+  plan.thin = nb::cast<int>(given["thin"]);
+  if (plan.working < 0 || plan.working > p || plan.folds < 1 || plan.thin < 1)
+    throw nb::value_error("working must be at most the number of columns, folds and thin at least 1.");
   plan.part = integers(given, "part", -1, plan.folds);
   const Index tasks = plan.tasks();
-  plan.coef = vector_of(given, "coef", tasks * plan.working);
-  plan.intercept = vector_of(given, "intercept", tasks);
+  const int width = plan.width();
+  plan.coef = vector_of(given, "coef", tasks * plan.working * width);
+  plan.intercept = vector_of(given, "intercept", tasks * width);
   plan.shrink = vector_of(given, "shrink", tasks);
   plan.line_task = integers(given, "line_task", 0, tasks);
-  plan.line_coef = vector_of(given, "line_coef", static_cast<Index>(plan.lines()) * plan.working);
-  plan.line_intercept = vector_of(given, "line_intercept", plan.lines());
+  plan.line_coef = vector_of(given, "line_coef", static_cast<Index>(plan.lines()) * plan.working * width);
+  plan.line_intercept = vector_of(given, "line_intercept", static_cast<Index>(plan.lines()) * width);
   plan.fractions = vector_of(given, "fractions", -1);
   plan.knot_task = integers(given, "knot_task", 0, tasks);
   plan.knot_lift = vector_of(given, "knot_lift", plan.knots());
@@ -68,20 +74,22 @@ Plan plan_of(const nb::dict& given, Index p) {
 }
 
 struct GivenSamples {
-  Flat<double> y, weight, offset;
+  Flat<double> label, weight, offset;
   Integers fold;
 
-  GivenSamples(const nb::dict& given, Index n)
-      : y(flat(given, "y", n)), weight(flat(given, "weight", n)), offset(flat(given, "offset", n)),
-        fold(nb::cast<Integers>(given["fold"])) {
+  GivenSamples(const nb::dict& given, Index n, const Plan& plan)
+      : label(flat(given, "label", n)), weight(flat(given, "weight", n)),
+        offset(flat(given, "offset", n * plan.width())), fold(nb::cast<Integers>(given["fold"])) {
     if (static_cast<Index>(fold.size()) != n) throw nb::value_error("fold must hold one number a row.");
-  }
-  BlockSamples view(Index n, int folds) const {
-    for (Index i = 0; i < n; ++i)
-      if (fold.data()[i] < 0 || fold.data()[i] >= folds)
+    for (Index i = 0; i < n; ++i) {
+      if (fold.data()[i] < 0 || fold.data()[i] >= plan.folds)
         throw nb::value_error("fold holds a number that is out of range.");
-    return {y.data(), weight.data(), offset.data(), fold.data(), n};
+      const double number = label.data()[i];
+      if (!(number >= 0.0 && number < plan.classes()) || number != std::floor(number))
+        throw nb::value_error("label must hold the numbers of classes.");
+    }
   }
+  BlockSamples view(Index n) const { return {label.data(), weight.data(), offset.data(), fold.data(), n}; }
 };
 
 nb::dict to_dict(Sums&& sums) {
@@ -103,12 +111,13 @@ nb::dict to_dict(Sums&& sums) {
 template <class Panel>
 nb::dict run(const typename Panel::Rows& rows, Index n, Index p, const nb::dict& samples, const nb::dict& given) {
   const Plan plan = plan_of(given, p);
-  const GivenSamples kept(samples, n);
-  const BlockSamples view = kept.view(n, plan.folds);
+  const GivenSamples kept(samples, n, plan);
+  const BlockSamples view = kept.view(n);
   Sums sums(plan);
   {
     nb::gil_scoped_release unlocked;
-    sums = blocks::Pass<Panel>(plan, rows, view).run();
+    sums = plan.width() == 1 ? blocks::Pass<Panel, blocks::TwoClasses>(plan, rows, view).run()
+                             : blocks::Pass<Panel, blocks::ManyClasses>(plan, rows, view).run();
   }
   return to_dict(std::move(sums));
 }

@@ -35,30 +35,40 @@ class DensePanel {
     }
   }
 
-  // out (rows by tasks, a task's rows together) += X_W coef (working by tasks, a column's tasks together)
-  void scores(const Vector& coef, int tasks, double* out) {
-    if (tasks == 0 || plan_.working == 0) return;
-    product('N', 'T', count_, tasks, plan_.working, x_.data(), count_, coef.data(), tasks, out, count_);
+  // out (rows by scores, a score's rows together) += X_W coef (working by scores, a column's scores together)
+  void scores(const Vector& coef, int scores, double* out) {
+    if (scores == 0 || plan_.working == 0) return;
+    product('N', 'T', count_, scores, plan_.working, x_.data(), count_, coef.data(), scores, out, count_);
   }
 
-  // out (columns by tasks, a column's tasks together) += X'r
-  void gradients(const Vector& r, int tasks, Vector& out) {
-    if (tasks == 0) return;
-    product('T', 'N', tasks, plan_.columns(), count_, r.data(), count_, x_.data(), count_, out.data(), tasks);
+  // out (columns by scores, a column's scores together) += X'r
+  void gradients(const Vector& r, int scores, Vector& out) {
+    if (scores == 0) return;
+    product('T', 'N', scores, plan_.columns(), count_, r.data(), count_, x_.data(), count_, out.data(), scores);
   }
 
-  // gram (its lower triangle by rows) += X_W'diag(h)X_W and curved += X_W'h
+  // gram (its lower triangle by rows) += X_W'diag(h)X_W and curved += X_W'h, by the rows that carry curvature
   void gram(const double* h, double* gram, double* curved) {
     const int k = plan_.working;
-    if (k == 0) return;
-    root_.resize(count_);
-    for (int i = 0; i < count_; ++i) root_[i] = std::sqrt(h[i]);
+    carrying_.clear();
+    root_.clear();
+    for (int i = 0; i < count_; ++i)
+      if (h[i] > 0.0) {
+        carrying_.push_back(i);
+        root_.push_back(std::sqrt(h[i]));
+      }
+    const int rows = static_cast<int>(carrying_.size());
+    if (k == 0 || rows == 0) return;
     for (int c = 0; c < k; ++c) {
-      loops().multiply(root_.data(), column(c), 0.0, weighted_.data() + static_cast<std::size_t>(c) * count_, count_);
-      curved[c] += loops().dot(column(c), h, count_);
+      const double* x = column(c);
+      double* to = weighted_.data() + static_cast<std::size_t>(c) * rows;
+      if (rows == count_) loops().multiply(root_.data(), x, 0.0, to, rows);
+      else
+        for (int i = 0; i < rows; ++i) to[i] = root_[i] * x[carrying_[i]];
+      curved[c] += loops().dot(to, root_.data(), rows);
     }
     // By columns the upper triangle is by rows the lower one.
-    accumulate_panel(weighted_.data(), count_, k, 0, gram, k);
+    accumulate_panel(weighted_.data(), rows, k, 0, gram, k);
   }
 
   void copy_column(int c, double* out) const { std::copy_n(column(c), count_, out); }
@@ -78,6 +88,7 @@ class DensePanel {
   const Plan& plan_;
   int count_ = 0;
   Vector x_, weighted_, root_;
+  Columns carrying_;
 };
 
 }  // namespace clearning::blocks

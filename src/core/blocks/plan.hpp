@@ -3,16 +3,17 @@
 #pragma once
 #include "linalg/types.hpp"
 #include "problem/losses.hpp"
+#include "problem/multi_coherence.hpp"
 
 namespace clearning::blocks {
 
 // A task is one penalty on one part of the rows: on all of them (part -1), or on all but those of one fold. Tasks are
-// ordered by their part. Columns are ordered so that the working set comes first; `coef` has a row for each of its
-// columns and a column for each task.
+// ordered by their part. Two classes have one score a task, more of them a score a class: the plan's width. Columns are
+// ordered so that the working set comes first; `coef` has a row for each of its columns and a column for each score.
 struct Plan {
-  Loss loss;
-  double positive_factor = 1.0, negative_factor = 1.0;  // what the weights of the classes are multiplied by
-  Columns order;                                        // every column, those of the working set first
+  std::variant<MultiCoherence, Loss> loss;  // of more than two classes, or of two
+  Vector class_factors;                     // what the weights of the classes are multiplied by
+  Columns order;                            // every column, those of the working set first
   int working = 0;
   Vector centre;  // what is taken off each column, in that order; empty for none
   int folds = 1;
@@ -26,6 +27,7 @@ struct Plan {
   Columns knot_task;
   Vector knot_lift;
   bool apart = true;
+  int thin = 1;    // one row in so many, drawn by its number, stands for the curvature of all
   Columns free;    // places in the working set of the columns without a penalty
   Columns tested;  // tasks to be judged by the rows of the fold that they leave out
 
@@ -35,33 +37,40 @@ struct Plan {
   int knots() const { return static_cast<int>(knot_task.size()); }
   int cells() const { return apart ? folds : 1; }
   int border() const { return static_cast<int>(free.size()) + 1; }
+  int classes() const { return static_cast<int>(class_factors.size()); }
+  int width() const { return classes() > 2 ? classes() : 1; }
+  int pairs() const { return width() * (width() + 1) / 2; }  // of scores, whose second derivatives make a knot
   bool trains(int task, int fold) const { return part[task] != fold; }
 };
 
-// Sums over rows of weight times ...; r is the loss's derivative in the score, s = |r| by weight.
+// Sums over rows of weight times ...; r are the loss's derivatives in the scores. With one score s = |r| by weight;
+// with more, s are the dual weights, and h those of a pair of scores: s_k (1 - s_k) and, for two of them, s_k s_l,
+// which is minus the second derivative.
 struct Sums {
   Vector value;     // a task: the loss
-  Vector gradient;  // columns x tasks: X'r
-  Vector slope;     // a task: r
-  Vector energy;    // a task: s^2, or a bound on it
+  Vector gradient;  // columns x scores: X'r
+  Vector slope;     // a score: r
+  Vector energy;    // a score: the square of r by weight, or a bound on it
   Vector shrunk;    // a task: Fenchel-Young gap of the samples with dual weights (1 - shrink) s, or a bound on it
-  Vector border;    // tasks x border x border: Z'diag(s)Z, Z the ones and the columns without a penalty
+  Vector border;    // tasks x width x width x border x border: Z'diag(s)Z, Z the ones and the columns without a
+                    // penalty; with more than one score, of the rows of one class and the weight of another
   Vector line;      // lines x fractions: the loss
-  Vector gram;      // knots x cells x working x working: X'HX, the lower triangle by rows
-  Vector curved;    // knots x cells x working: X'h
-  Vector total;     // knots x cells: h
+  Vector gram;      // knots x cells x pairs x working x working: X'HX, the lower triangle by rows
+  Vector curved;    // knots x cells x pairs x working: X'h
+  Vector total;     // knots x cells x pairs: h
   Vector test;      // tasks x 3, of the rows that were left out: log-likelihood, hits and weight
 
   explicit Sums(const Plan& plan)
-      : value(plan.tasks()), gradient(product(plan.columns(), plan.tasks())), slope(plan.tasks()), energy(plan.tasks()),
-        shrunk(plan.tasks()), border(product(plan.tasks(), plan.border()) * plan.border()),
+      : value(plan.tasks()), gradient(product(plan.columns(), plan.tasks(), plan.width())),
+        slope(product(plan.tasks(), plan.width())), energy(slope.size()), shrunk(plan.tasks()),
+        border(product(plan.tasks(), plan.border(), plan.border()) * plan.width() * plan.width()),
         line(product(plan.lines(), static_cast<int>(plan.fractions.size()))),
-        gram(product(plan.knots(), plan.cells()) * plan.working * plan.working),
-        curved(product(plan.knots(), plan.cells()) * plan.working), total(product(plan.knots(), plan.cells())),
-        test(product(plan.tasks(), 3)) {}
+        gram(matrices(plan) * plan.working * plan.working), curved(matrices(plan) * plan.working),
+        total(matrices(plan)), test(product(plan.tasks(), 3)) {}
 
  private:
-  static std::size_t product(int a, int b) { return static_cast<std::size_t>(a) * b; }
+  static std::size_t product(int a, int b, int c = 1) { return static_cast<std::size_t>(a) * b * c; }
+  static std::size_t matrices(const Plan& plan) { return product(plan.knots(), plan.cells(), plan.pairs()); }
 };
 
 }  // namespace clearning::blocks

@@ -27,24 +27,24 @@ class SparsePanel {
     count_ = count;
   }
 
-  void scores(const Vector& coef, int tasks, double* out) {
-    sums_.resize(tasks);
+  void scores(const Vector& coef, int scores, double* out) {
+    sums_.resize(scores);
     for (int i = 0; i < count_; ++i) {
       std::fill(sums_.begin(), sums_.end(), 0.0);
       for (I e = first(i); e < last(i); ++e) {
         const int c = place_[rows_.indices[e]];
-        if (c < plan_.working) add(static_cast<double>(rows_.data[e]), coef.data() + offset(c, tasks), sums_.data());
+        if (c < plan_.working) add(static_cast<double>(rows_.data[e]), coef.data() + offset(c, scores), sums_.data());
       }
-      for (int t = 0; t < tasks; ++t) out[offset(t, count_) + i] += sums_[t];
+      for (int t = 0; t < scores; ++t) out[offset(t, count_) + i] += sums_[t];
     }
   }
 
-  void gradients(const Vector& r, int tasks, Vector& out) {
-    sums_.resize(tasks);
+  void gradients(const Vector& r, int scores, Vector& out) {
+    sums_.resize(scores);
     for (int i = 0; i < count_; ++i) {
-      for (int t = 0; t < tasks; ++t) sums_[t] = r[offset(t, count_) + i];
+      for (int t = 0; t < scores; ++t) sums_[t] = r[offset(t, count_) + i];
       for (I e = first(i); e < last(i); ++e)
-        add(static_cast<double>(rows_.data[e]), sums_.data(), out.data() + offset(place_[rows_.indices[e]], tasks));
+        add(static_cast<double>(rows_.data[e]), sums_.data(), out.data() + offset(place_[rows_.indices[e]], scores));
     }
   }
 
