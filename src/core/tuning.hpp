@@ -122,6 +122,7 @@ inline constexpr double least_allowed = 1e-3;
 // better.
 inline constexpr double solved_model = 0.5;
 inline constexpr double gram_accuracy = 0.1;
+inline constexpr double fine_accuracy = 1e-3;
 inline constexpr double finest_model = 1e-3;
 inline constexpr double descent_accuracy = 0.03;
 // Sweeps of residual descent: more would solve a model more exactly than it describes the loss (wide).

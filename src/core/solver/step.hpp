@@ -62,7 +62,8 @@ class Step {
  private:
   // A step whose dual point is to be the proof leaves less.
   static double fine_target(double worst) {
-    return std::clamp(tuning::gram_accuracy * worst, tuning::finest_model, tuning::solved_model);
+    const double enough = std::max(tuning::solved_model, tuning::fine_accuracy * worst);
+    return std::clamp(tuning::gram_accuracy * worst, tuning::finest_model, enough);
   }
   static double target(double accuracy, double worst) { return std::max(tuning::solved_model, accuracy * worst); }
 
