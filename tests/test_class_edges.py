@@ -108,3 +108,28 @@ def test_cold_temperatures_are_certified(wine, rho):
 def test_what_is_for_two_classes_says_so(wine, fit):
     with pytest.raises(ValueError, match=r"y has 3 classes.*OneVsRestClassifier"):
         fit(*wine)
+
+
+@pytest.mark.parametrize("seed", [2, 18])
+def test_nearly_dependent_groups_of_all_scales_are_certified(seed):
+    """A step that leads groups through zero must not be undone by their neighbours."""
+    rng = np.random.default_rng(seed)
+    scaled = rng.standard_normal((10, 10)) * 10.0 ** rng.uniform(0, 4, 10)
+    X = scaled[:, :4] @ rng.standard_normal((4, 10))
+    options = {"l1_ratio": 1.0, "groups": "classes", "fit_intercept": False, "rho": 6.0, "u": 0.0}
+    offset = rng.standard_normal((10, 5))
+    path = clearning_path(X, np.arange(10) % 5, alphas=5, tol=1e-5, offset=offset, **options)
+    assert path.converged.all()
+    assert path.n_iters.max() < 1000
+
+
+@pytest.mark.parametrize("seed", [16, 21])
+def test_a_null_model_whose_samples_are_all_wrong_by_far_is_certified(seed):
+    """Their own classes have weights below rounding: what is left of one says nothing of them."""
+    rng = np.random.default_rng(seed)
+    X, offset = rng.standard_normal((5, 4)), rng.standard_normal((5, 3))
+    weight = 10.0 ** rng.uniform(-2, 2, 5)
+    path = clearning_path(
+        X, [0, 1, 2, 0, 2], rho=0.01, u=1.0, alphas=2, offset=offset, sample_weight=weight
+    )
+    assert path.converged.all()

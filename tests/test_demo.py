@@ -64,11 +64,12 @@ def test_the_proof_bounds_solvers_that_stopped_too_early(demo):
 def test_page_holds_its_pictures_and_loads_nothing(demo):
     folder, _ = demo
     text = (folder / "index.html").read_text(encoding="utf-8")
-    assert text.count('src="data:image/png;base64,') == 5
+    assert text.count('src="data:image/png;base64,') == 6
     assert not re.search(r"(src|href)=\"(?!data:)|url\(|<script|@import", text)
     assert text.count("<tr") == 4 + 5 + 5 + 4 + 3
     pictures = sorted(path.stem for path in folder.glob("*.png"))
-    assert pictures == ["columns", "cross-validation", "pixels", "reliability", "surfaces"]
+    drawn = ["columns", "confusions", "cross-validation", "pixels", "reliability", "surfaces"]
+    assert pictures == drawn
 
 
 def test_it_ends_in_the_report(demo):

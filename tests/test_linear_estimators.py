@@ -46,9 +46,12 @@ def expected_failures(estimator):
         CLearningClassifier(loss="logistic", l1_ratio=1.0, standardize=True, tol=1e-13),
         CLearningClassifier(loss="huberized_hinge", l1_ratio=0.0, tol=1e-13),
         CLearningClassifier(loss="squared_hinge", class_weight="balanced", tol=1e-13),
+        CLearningClassifier(groups="classes", tol=1e-13),
+        CLearningClassifier(loss="logistic", groups="classes", l1_ratio=1.0, tol=1e-13),
         CLearningClassifierCV(),
         CLearningClassifierCV(search="paper", alphas=10, cv=3, tol=1e-13),
         CLearningClassifierCV(loss="squared_hinge", alphas=10, cv=3, selection="one_se", tol=1e-13),
+        CLearningClassifierCV(groups="classes", alphas=10, cv=3, tol=1e-13),
     ],
     expected_failed_checks=expected_failures,
 )

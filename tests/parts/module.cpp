@@ -13,4 +13,5 @@ NB_MODULE(_parts, m) {
   parts::bind_steps(m);
   parts::bind_ascents(m);
   parts::bind_bench(m);
+  parts::bind_classes(m);
 }

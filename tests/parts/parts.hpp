@@ -32,5 +32,6 @@ void bind_linalg(nb::module_& m);
 void bind_steps(nb::module_& m);
 void bind_ascents(nb::module_& m);
 void bind_bench(nb::module_& m);
+void bind_classes(nb::module_& m);
 
 }  // namespace clearning::parts

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 from clearning.demo.contest import Contest, classifier, n_vectors
 from clearning.demo.problems import GROUPED, LOGISTIC, MIXTURE, N_REAL, OURS, SVM
-from clearning.display import CVDisplay, ReliabilityDisplay
+from clearning.display import ConfusionDisplay, CVDisplay, ReliabilityDisplay
 from clearning.display._style import COLOURS, GREY, tidy
 
 # Orange to blue, halfway to white, so that the samples stand out.
@@ -109,7 +109,7 @@ def _reliability(contest: Contest) -> Figure:
 
 
 def draw_three_classes(contest: Contest, folder: Path) -> list[Picture]:
-    """The coefficients as pictures, for the features are pixels."""
+    """The coefficients as pictures, for the features are pixels, and what is taken for what."""
     figure, axes = plt.subplots(2, 3, figsize=(7.0, 5.0), layout="constrained")
     for row, name in zip(axes, (OURS, GROUPED)):
         model = classifier(contest.methods[name])
@@ -118,7 +118,13 @@ def draw_three_classes(contest: Contest, folder: Path) -> list[Picture]:
             ax.imshow(coefs.reshape(8, 8), cmap="RdBu", vmin=-largest, vmax=largest)
             ax.set(title=f"{digit}: {np.count_nonzero(coefs)} pixels", xticks=(), yticks=())
         row[0].set_ylabel(name.removeprefix("C-learning, "))
-    return [save(figure, folder / "pixels.png", _PIXELS)]
+    confusions = ConfusionDisplay.from_estimator(
+        contest.methods[OURS], contest.X_test, contest.y_test
+    )
+    return [
+        save(figure, folder / "pixels.png", _PIXELS),
+        save(confusions.figure_, folder / "confusions.png", _CONFUSIONS),
+    ]
 
 
 Draw = Callable[[Contest, Path], list[Picture]]
@@ -143,4 +149,8 @@ _RELIABILITY = (
 _PIXELS = (
     "Blue pixels speak for a digit, red ones against it, white ones do not matter. Below, pixels "
     "come in groups: one that matters to a class may matter to all."
+)
+_CONFUSIONS = (
+    "Test pictures by their digit and by what C-learning takes them for: blue where it is right, "
+    "orange where it is wrong."
 )

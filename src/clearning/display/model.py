@@ -7,7 +7,8 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from clearning.display._style import COLOURS, GREY, new_axes, tidy
-from clearning.display.path import CVDisplay, PathDisplay
+from clearning.display.path import PathDisplay
+from clearning.display.search import CVDisplay
 
 _MOST_BARS = 20
 

@@ -1,4 +1,4 @@
-"""`PathDisplay` and `CVDisplay`: the coefficients along a path, and its cross-validated score."""
+"""`PathDisplay`: the coefficients along a path, in a panel a class where there are many."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 from sklearn.isotonic import isotonic_regression
 from sklearn.utils.validation import check_is_fitted
 
-from clearning._curve import combination_rows, marked_penalties
 from clearning._directions import coefficients_by_score, strength
-from clearning.display._style import COLOURS, GREY, PALE, distinct_colours, new_axes, tidy
+from clearning.display._penalties import PATH_SIZE, count_axis, falling_log_axis
+from clearning.display._style import GREY, PALE, distinct_colours, new_axes, tidy
 
-__all__ = ["CVDisplay", "PathDisplay"]
+__all__ = ["PathDisplay"]
 
-_SIZE = (7.0, 4.6)
+_PANEL = (4.6, 3.8)
+_MOST_COLUMNS = 3
 
 
 class PathDisplay:
@@ -24,7 +25,8 @@ class PathDisplay:
 
     The number of non-zero coefficients is at the top, and the names of the features with the
     largest coefficients, at the end or at a penalty that is marked, are at the end of their lines.
-    Each of them has a colour of its own; the others are grey.
+    Each of them has a colour of its own; the others are grey. Many classes have a panel each, in
+    which a feature keeps its colour.
 
     Parameters
     ----------
@@ -38,13 +40,15 @@ class PathDisplay:
     Attributes
     ----------
     ax_ : matplotlib Axes
-        The axes.
+        The axes, the first of them where there are many.
+    axes_ : ndarray of matplotlib Axes of shape (n_panels,)
+        All axes, a panel a class.
     figure_ : matplotlib Figure
         The figure that holds them.
     lines_ : list of matplotlib Line2D
-        One line for each feature that is ever in the model.
+        One line for each feature that is ever in the model, panel after panel.
     labels_ : list of matplotlib Text
-        The names at the ends of the lines.
+        The names at the ends of the lines, panel after panel.
 
     Examples
     --------
@@ -57,6 +61,7 @@ class PathDisplay:
     """
 
     ax_: Any
+    axes_: NDArray[Any]
     figure_: Any
     lines_: list[Any]
     labels_: list[Any]
@@ -137,8 +142,9 @@ class PathDisplay:
         at : float, default=None
             The penalty at which coefficients are compared, with a dotted line; by default the
             last.
-        ax : matplotlib Axes, default=None
-            Where to draw; a new figure by default.
+        ax : matplotlib Axes, or n_classes of them, default=None
+            Where to draw; a new figure by default. One for many classes gets a line a feature: the
+            norm of its coefficients.
         **line_kw
             Passed to matplotlib's ``plot`` for every line.
 
@@ -148,41 +154,64 @@ class PathDisplay:
         """
         if x not in ("alpha", "norm"):
             raise ValueError(f"x must be 'alpha' or 'norm'; got {x!r}.")
-        names = self._names()
-        self.ax_ = new_axes("PathDisplay", 1, 1, _SIZE)[0] if ax is None else ax
-        self.figure_ = self.ax_.figure
-        coefs = self._scaled(_by_feature(self.path.coefs))
-        along = self.path.alphas if x == "alpha" else np.abs(coefs).sum(axis=1)
-        self.lines_ = []
-        largest = self._largest(coefs, at)[:n_labels]
-        colours = dict(zip(largest.tolist(), distinct_colours(len(largest))))
+        coefs = self._scaled(coefficients_by_score(self.path.coefs, len(self._names())))
+        self.axes_ = self._panels(ax, coefs.shape[1])
+        self.ax_, self.figure_ = self.axes_[0], self.axes_[0].figure
+        largest = self._largest(coefs, at)[:n_labels].tolist()
+        colours = dict(zip(largest, distinct_colours(len(largest))))
+        shown, counts = coefs, np.count_nonzero(coefs, axis=2)
+        if len(self.axes_) == 1:
+            shown, counts = strength(coefs)[:, None], self.path.n_nonzero[:, None]
+        along = self.path.alphas if x == "alpha" else np.abs(shown).sum(axis=(1, 2))
+        self.lines_, self.labels_ = [], []
+        for k, panel in enumerate(self.axes_):
+            self._draw(panel, along, shown[:, k], colours, line_kw)
+            _dress(panel, x, at)
+            panel.set_ylabel("coefficient" if self.scales is None else "standardised coefficient")
+        for k, panel in enumerate(self.axes_):
+            count_axis(panel, along, counts[:, k], most=16 if len(self.axes_) == 1 else 9)
+            self._name(panel, along[-1], shown[-1, k], colours)
+        return self
+
+    def _panels(self, ax: Any, n_scores: int) -> NDArray[Any]:
+        """The axes: those given, or new ones, one a score and of one height."""
+        if n_scores > 1 and (ax is None or np.ndim(ax) > 0):
+            axes = _grid(n_scores) if ax is None else np.ravel(ax)
+            if len(axes) != n_scores:
+                raise ValueError(
+                    f"ax has {len(axes)} axes, but the path has {n_scores} classes. Pass one for "
+                    f"each of them, or a single one."
+                )
+            for panel, label in zip(axes, self.path.classes):
+                panel.set_title(f"class {label}")
+            return axes
+        return new_axes("PathDisplay", 1, 1, PATH_SIZE) if ax is None else np.ravel(ax)
+
+    def _draw(
+        self, ax: Any, along: NDArray[Any], coefs: NDArray[Any], colours: Any, line_kw: Any
+    ) -> None:
+        """One line for each column that is ever in the model."""
         for j in np.flatnonzero(coefs.any(axis=0)).tolist():
             style = {"color": colours.get(j, PALE), "linewidth": 1.3, "zorder": 2 + (j in colours)}
-            self.lines_ += self.ax_.plot(along, coefs[:, j], **{**style, **line_kw})
-        if at is not None and x == "alpha":
-            self.ax_.axvline(at, color=GREY, linestyle=":")
-        if x == "alpha":
-            _falling_log_axis(self.ax_)
-        name = "coefficient" if self.scales is None else "standardised coefficient"
-        self.ax_.set(xlabel="alpha" if x == "alpha" else "ℓ₁ norm", ylabel=name)
-        self.ax_.axhline(0.0, color=GREY, linewidth=0.8, zorder=0)
-        tidy(self.ax_)
-        _count_axis(self.ax_, along, self.path.n_nonzero)
-        self.labels_ = _name_ends(
-            self.ax_, along[-1], [(coefs[-1, j], names[j], colours[j]) for j in largest.tolist()]
-        )
-        return self
+            self.lines_ += ax.plot(along, coefs[:, j], **{**style, **line_kw})
+
+    def _name(self, ax: Any, end: float, last: NDArray[Any], colours: Any) -> None:
+        """Write the names of the features that end in this panel's model."""
+        names = self._names()
+        entries = [(last[j], names[j], colour) for j, colour in colours.items() if last[j] != 0]
+        self.labels_ += _name_ends(ax, end, entries)
 
     def _scaled(self, coefs: NDArray[Any]) -> NDArray[Any]:
         return coefs if self.scales is None else coefs * np.asarray(self.scales)
 
     def _largest(self, coefs: NDArray[Any], at: float | None) -> NDArray[np.intp]:
         """Features that are not zero at a penalty, the largest coefficients first."""
-        row = coefs[-1]
+        rows = coefs[-1]
         if at is not None:
-            row = self._scaled(strength(np.atleast_2d(self.path.coef_at(at)[0])))
-        kept = np.flatnonzero(row)
-        return kept[np.argsort(-np.abs(row[kept]), kind="stable")]
+            rows = self._scaled(np.atleast_2d(self.path.coef_at(at)[0]))
+        size = np.abs(strength(rows))
+        kept = np.flatnonzero(size)
+        return kept[np.argsort(-size[kept], kind="stable")]
 
     def _names(self) -> list[str]:
         n_features = self.path.coefs.shape[-1]
@@ -196,180 +225,27 @@ class PathDisplay:
         return [str(name) for name in names]
 
 
-class CVDisplay:
-    """Cross-validated score along the path, as R's ``plot(cvfit)`` draws it.
-
-    Means over the folds with bars of one standard error, for the chosen combination of
-    hyperparameters; those of the others are faint lines. Dotted lines are at the best penalty
-    and at the largest within one standard error of it; the number of non-zero coefficients is at
-    the top. Scores that are negated losses are drawn as losses.
-
-    Parameters
-    ----------
-    cv_results : dict of ndarrays
-        ``cv_results_`` of a cross-validated classifier.
-    best_index : int
-        The chosen entry.
-    n_nonzero : ndarray of shape (n_alphas,), default=None
-        Number of non-zero coefficients of the chosen combination at each penalty.
-    scoring : str, default="score"
-        Name of the score.
-
-    Attributes
-    ----------
-    ax_ : matplotlib Axes
-        The axes.
-    figure_ : matplotlib Figure
-        The figure that holds them.
-    errorbar_ : matplotlib ErrorbarContainer
-        Means and bars of the chosen combination.
-    lines_ : list of matplotlib Line2D
-        The means of the other combinations.
-
-    Examples
-    --------
-    >>> from clearning import CLearningClassifierCV
-    >>> from clearning.display import CVDisplay
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> display = CVDisplay.from_estimator(CLearningClassifierCV(standardize=True).fit(X, y))
-    """
-
-    ax_: Any
-    figure_: Any
-    errorbar_: Any
-    lines_: list[Any]
-
-    def __init__(
-        self,
-        cv_results: dict[str, Any],
-        best_index: int,
-        *,
-        n_nonzero: NDArray[Any] | None = None,
-        scoring: str = "score",
-    ) -> None:
-        self.cv_results = cv_results
-        self.best_index = best_index
-        self.n_nonzero = n_nonzero
-        self.scoring = scoring
-
-    @classmethod
-    def from_estimator(cls, estimator: Any, **plot_options: Any) -> CVDisplay:
-        """Draw the cross-validation of a fitted classifier.
-
-        Parameters
-        ----------
-        estimator : estimator with ``cv_results_``, ``best_index_`` and ``path_``
-            Such as a fitted CLearningClassifierCV.
-        **plot_options
-            Passed to `plot`.
-
-        Returns
-        -------
-        CVDisplay
-        """
-        check_is_fitted(estimator, ["cv_results_", "best_index_", "path_"])
-        scoring = estimator.scoring
-        if scoring is None:
-            scoring = "neg_log_loss" if estimator.loss_.has_link else "accuracy"
-        display = cls(
-            estimator.cv_results_,
-            estimator.best_index_,
-            n_nonzero=estimator.path_.n_nonzero,
-            scoring=scoring if isinstance(scoring, str) else "score",
-        )
-        return display.plot(**plot_options)
-
-    def plot(self, *, ax: Any = None, **errorbar_kw: Any) -> CVDisplay:
-        """Draw the scores.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; a new figure by default.
-        **errorbar_kw
-            Passed to matplotlib's ``errorbar``.
-
-        Returns
-        -------
-        CVDisplay
-        """
-        self.ax_ = new_axes("CVDisplay", 1, 1, _SIZE)[0] if ax is None else ax
-        self.figure_ = self.ax_.figure
-        alphas, mean = self.cv_results["param_alpha"], self.cv_results["mean_test_score"]
-        sem = self.cv_results["sem_test_score"]
-        name, turned = _as_loss(self.scoring, mean)
-        chosen, *others = combination_rows(self.cv_results, self.best_index)
-        self.lines_ = []
-        for rows in others:
-            self.lines_ += self.ax_.plot(alphas[rows], turned[rows], color=GREY, alpha=0.4, lw=1.0)
-        style = {"fmt": "o", "ms": 4, "color": COLOURS[1], "ecolor": GREY, "elinewidth": 1.0}
-        self.errorbar_ = self.ax_.errorbar(
-            alphas[chosen], turned[chosen], yerr=sem[chosen], **{**style, **errorbar_kw}
-        )
-        best, one_se = marked_penalties(self.cv_results, chosen)
-        for alpha, words, side in ((best, "best", "left"), (one_se, "one s.e.", "right")):
-            self.ax_.axvline(alpha, color=GREY, linestyle=":")
-            self._name_line(alpha, words, side)
-        _falling_log_axis(self.ax_)
-        self.ax_.set(xlabel="alpha", ylabel=name)
-        tidy(self.ax_)
-        if self.n_nonzero is not None:
-            _count_axis(self.ax_, alphas[chosen], self.n_nonzero)
-        return self
-
-    def _name_line(self, alpha: float, words: str, side: str) -> None:
-        """Write what a dotted line stands for along it, beside the line of the other."""
-        self.ax_.annotate(
-            words,
-            xy=(alpha, 0.98),
-            xycoords=("data", "axes fraction"),
-            xytext=(3 if side == "left" else -3, 0),
-            textcoords="offset points",
-            ha=side,
-            va="top",
-            rotation=90,
-            fontsize="small",
-            color=GREY,
-        )
+def _grid(n_panels: int) -> NDArray[Any]:
+    """Panels in rows of three at most, all of one height in the picture's units."""
+    columns = min(n_panels, _MOST_COLUMNS)
+    rows = -(-n_panels // columns)
+    axes = new_axes("PathDisplay", rows, columns, (columns * _PANEL[0], rows * _PANEL[1]))
+    for spare in axes[n_panels:]:
+        spare.remove()
+    for panel in axes[1:n_panels]:
+        panel.sharey(axes[0])
+    return axes[:n_panels]
 
 
-def _by_feature(coefs: NDArray[Any]) -> NDArray[np.float64]:
-    """One line a feature: its coefficient, or the norm of those of many classes."""
-    return strength(coefficients_by_score(coefs, coefs.shape[-1]))
-
-
-def _as_loss(scoring: str, mean: NDArray[Any]) -> tuple[str, NDArray[Any]]:
-    """Return the name and the values to draw, a loss where the score is a negated one."""
-    if scoring.startswith("neg_"):
-        return scoring.removeprefix("neg_").replace("_", " "), -mean
-    if scoring == "accuracy":
-        return "misclassification", 1.0 - mean
-    return scoring.replace("_", " "), mean
-
-
-def _falling_log_axis(ax: Any) -> None:
-    ax.set_xscale("log")
-    if not ax.xaxis_inverted():
-        ax.invert_xaxis()
-
-
-def _count_axis(ax: Any, along: NDArray[Any], counts: NDArray[Any]) -> None:
-    """Show the number of non-zero coefficients at some points of the path, at the top."""
-    points = np.unique(np.linspace(0, len(along) - 1, 9).round().astype(int))
-    # Where the path hardly moves its points fall together, and so would their numbers.
-    place = np.log(along[points]) if ax.get_xscale() == "log" else along[points]
-    room = np.ptp(place) / 16
-    kept = [0]
-    for k in range(1, len(points)):
-        if abs(place[k] - place[kept[-1]]) > room:
-            kept.append(k)
-    top = ax.secondary_xaxis("top")
-    top.set_xticks(along[points[kept]], labels=[str(c) for c in counts[points[kept]]])
-    top.set_xticks([], minor=True)
-    top.set_xlabel("non-zero coefficients")
-    top.spines["top"].set_visible(False)
-    top.tick_params(length=0)
+def _dress(ax: Any, x: str, at: float | None) -> None:
+    """The axis along which the path runs, the penalty that is marked, and the line of zeros."""
+    if at is not None and x == "alpha":
+        ax.axvline(at, color=GREY, linestyle=":")
+    if x == "alpha":
+        falling_log_axis(ax)
+    ax.set_xlabel("alpha" if x == "alpha" else "ℓ₁ norm")
+    ax.axhline(0.0, color=GREY, linewidth=0.8, zorder=0)
+    tidy(ax)
 
 
 def _name_ends(ax: Any, end: float, entries: list[tuple[float, str, str]]) -> list[Any]:

@@ -127,6 +127,20 @@ struct Elementwise {
         }
       return any;
     }
+    // The share of the way to x on which the penalty is what it is near z.
+    double room(const Vector& x) const {
+      double share = 1.0;
+      Vector inside = x;
+      confine(inside);
+      for (std::size_t t = 0; t < x.size(); ++t)
+        if (inside[t] != x[t]) share = std::min(share, (inside[t] - z[t]) / (x[t] - z[t]));
+      return share;
+    }
+    // Coefficients that came to the end of their side but for rounding are at it.
+    void arrive(Vector& x) const {
+      for (std::size_t t = 0; t < x.size(); ++t)
+        if (std::fabs(x[t]) <= tuning::arrived * std::fabs(z[t])) x[t] = 0.0;
+    }
   };
 
   double violation(const Level& at, const Columns& features, const std::vector<char>& in, const Vector& b,
@@ -282,6 +296,9 @@ struct Grouped {
       });
       return any;
     }
+    // A norm goes on to bend wherever it is.
+    double room(const Vector&) const { return 1.0; }
+    void arrive(Vector&) const {}
   };
 
   double violation(const Level& at, const Columns& features, const std::vector<char>&, const Vector& b,

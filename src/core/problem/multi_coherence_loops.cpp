@@ -17,6 +17,8 @@ constexpr size_t block = class_block;
 constexpr double least = 1e-150;
 // A dual weight that rounding made negative.
 constexpr double slightly_negative = -1e-13;
+// What is left of a sample's own class beside one is no more than rounding.
+constexpr double slightly_positive = 4.5e-16;
 
 struct Block {
   double top[block], sum[block], own[block];
@@ -142,7 +144,8 @@ double divergence(const MultiCoherence& loss, const ClassSamples& samples, const
     double of_sample = 0.0;
     for (int k = 0; k < samples.m; ++k) {
       const double share = s[k * n + i];
-      const double moved = scale * dual[k * n + i] + (samples.label[i] == k ? 1.0 : 0.0);
+      double moved = scale * dual[k * n + i];
+      if (samples.label[i] == k) moved = moved + 1.0 > slightly_positive ? moved + 1.0 : std::min(moved + 1.0, 0.0);
       // A weight that was lifted says nothing of how small it is.
       if (moved < slightly_negative || (share <= least && moved > 1e10 * least))
         return std::numeric_limits<double>::infinity();

@@ -31,14 +31,17 @@ inline void confine(const MultiCoherence& loss, const ClassSamples& samples, Vec
   }
 }
 
-inline bool is_even(const Vector& r, Index n, int m) {
-  for (int k = 0; k < m; ++k) {
-    double sum = 0.0, size = 0.0;
-    for (Index i = 0; i < n; ++i) {
-      sum += r[k * n + i];
-      size += std::fabs(r[k * n + i]);
+// Whether each class sums to zero but for rounding. A sample's own class has the difference of its weight and what is
+// left of it: rounded as the weight is, however small it may be.
+inline bool is_even(const MultiCoherence& loss, const ClassSamples& samples, const Vector& r) {
+  for (int k = 0; k < samples.m; ++k) {
+    double sum = 0.0, size = 0.0, rounded = 0.0;
+    for (std::size_t i = 0; i < samples.n; ++i) {
+      sum += r[k * samples.n + i];
+      size += std::fabs(r[k * samples.n + i]);
+      if (samples.label[i] == k) rounded += tuning::unit_rounding * loss.kappa * samples.weight[i];
     }
-    if (!(std::fabs(sum) <= tuning::class_evenness * size)) return false;
+    if (!(std::fabs(sum) <= tuning::class_evenness * size + rounded)) return false;
   }
   return true;
 }
@@ -122,9 +125,9 @@ class ClassCertificate {
   double samples_share(const ClassIterate& x, Vector& r) {
     bool changed = false;
     dual_point::confine(problem_.loss, problem_.samples, r, changed);
-    if (problem_.settings.intercept && !dual_point::is_even(r, problem_.n, problem_.m)) {
+    if (problem_.settings.intercept && !dual_point::is_even(problem_.loss, problem_.samples, r)) {
       dual_point::balance(problem_.loss, problem_.samples, r);
-      if (!dual_point::is_even(r, problem_.n, problem_.m)) return INFINITY;
+      if (!dual_point::is_even(problem_.loss, problem_.samples, r)) return INFINITY;
     }
     return class_loops().divergence(problem_.loss, problem_.samples, x.s.data(), r.data(), 1.0);
   }

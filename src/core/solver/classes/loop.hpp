@@ -146,6 +146,7 @@ class ClassSolver {
   void choose(const Level& at, const Level& before, double alpha, double previous) {
     progress_.begin();
     tighten_ = 1.0;
+    if (lift_ >= 1.0) settle();
     const double strong = 2.0 * at.l1 - before.l1;
     const bool near = !was_given_ && 2.0 * alpha - previous >= tuning::strong_rule_reach * alpha;
     was_given_ = false;
@@ -263,6 +264,12 @@ class ClassSolver {
   void adapt(bool was_cut) {
     if (was_cut) lift_ = std::min(1.0, std::max(4.0 * lift_, tuning::smallest_raise));
     else lift_ = lift_ > tuning::smallest_lift ? 0.25 * lift_ : 0.0;
+    model_.lift(lift_);
+  }
+
+  // The curvature that the last penalty ended with in vain says nothing of the next.
+  void settle() {
+    lift_ = 0.0;
     model_.lift(lift_);
   }
 

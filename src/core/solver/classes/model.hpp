@@ -67,7 +67,7 @@ class ClassModel {
         if (!descend(x, at, set, enough) && round > 0) break;
         refresh();
       }
-      const bool confined = polish(x, at, set, 0.5 * accuracy);
+      const bool confined = polish({x, at, set, 0.5 * accuracy, tuning::class_rounds});
       if (!confined && problem_.penalty.violation(at, features, set.in(), b_, slope_) <= accuracy) break;
     }
     even_out(x);
@@ -127,10 +127,10 @@ class ClassModel {
     for (std::size_t t = 0; t < step.size(); ++t) slope_[t] += first_slope_[t];
     for (int k = 0; k < problem_.m; ++k) even_[k] += first_even_[k];
   }
-  // The model and the penalty at b and shift, less the loss where the model began.
+  // The model at b and shift, less the loss where it began; then with the penalty.
+  double quadratic() const { return slope_along() + 0.5 * loops().dot(along_.data(), bent_.data(), along_.size()); }
   double value(const Level& at, const Columns& features) const {
-    return slope_along() + 0.5 * loops().dot(along_.data(), bent_.data(), along_.size()) +
-           problem_.penalty.value(at, features, b_);
+    return quadratic() + problem_.penalty.value(at, features, b_);
   }
 
   // scores = X step + shift, bent = H scores, slopes = X' bent, sums = 1' bent, X being a panel's columns
@@ -158,19 +158,29 @@ class ClassModel {
 
   struct Point {
     Vector b, shift;
-    double value;
+    double quadratic;
+  };
+
+  // What is solved: where, how exactly, and how many more times coefficients may be left out.
+  struct Within {
+    const ClassIterate& x;
+    const Level& at;
+    const ClassSet& set;
+    double tolerance;
+    int left;
   };
 
   // Conjugate gradients on the coefficients whose penalty is smooth where they are. Changes b, shift, along, bent and
   // the slopes, and sets foreseen; returns whether coefficients had to be put back.
-  bool polish(const ClassIterate& x, const Level& at, const ClassSet& set, double tolerance) {
+  bool polish(const Within& within) {
+    const auto& [x, at, set, tolerance, left] = within;
     const Columns& features = set.features();
     std::vector<char> live = set.in();
     problem_.penalty.mark_live(at, features, b_, live);
     const typename Pen::Local local{problem_.penalty, at, features, b_};
     if (is_joint_) joint_.factorise(local, live);
     else blocks_.factorise(local, live);
-    const Point before{b_, shift_, value(at, features)};
+    const Point before{b_, shift_, quadratic()};
     Vector rest = rest_of(local, live);
     const double enough = problem_.free.empty() ? tolerance : std::min(tolerance, tuning::orthogonal * pull(x));
     const int taken = largest(rest) > enough ? follow_gradients(local, live, enough, rest) : 0;
@@ -181,9 +191,9 @@ class ClassModel {
     }
     foreseen_ = x.e;
     loops().axpy(1.0, bent_.data(), foreseen_.data(), foreseen_.size());
-    const Vector end = b_;
+    const Point end{b_, shift_, quadratic()};
     if (!local.confine(b_)) return false;
-    put_back(at, features, local, before, end);
+    put_back(within, local, before, end);
     return true;
   }
 
@@ -243,24 +253,66 @@ class ClassModel {
     return loops().dot(along.data(), out.data(), along.size());
   }
 
-  // A step that left the coefficients' sides is put back to them, and cut until the model is no worse than before.
-  void put_back(const Level& at, const Columns& features, const typename Pen::Local& local, const Point& before,
-                const Vector& end) {
-    const Vector moved = shift_;
-    for (double size = 1.0;; size *= 0.5) {
-      if (size < 1.0) {
-        for (std::size_t t = 0; t < b_.size(); ++t) b_[t] = before.b[t] + size * (end[t] - before.b[t]);
-        for (std::size_t k = 0; k < shift_.size(); ++k)
-          shift_[k] = before.shift[k] + size * (moved[k] - before.shift[k]);
-        local.confine(b_);
-      }
-      if (size < tuning::shortest_put_back) {
-        b_ = before.b;
-        shift_ = before.shift;
-      }
+  // A step that left the coefficients' sides is put back to them, and cut until the model is no worse than before. If
+  // that does not help, those that would leave are out from the start, or it goes straight on while the model falls.
+  void put_back(const Within& within, const typename Pen::Local& local, const Point& before, const Point& end) {
+    const Columns& features = within.set.features();
+    const double enough = before.quadratic + problem_.penalty.value(within.at, features, before.b);
+    for (double size = 1.0; size > tuning::shortest_put_back; size *= 0.5) {
+      go(before, end, size);
+      local.confine(b_);
       refresh();
-      if (size < tuning::shortest_put_back || value(at, features) <= before.value) return;
+      if (value(within.at, features) <= enough) return;
     }
+    if (leave_out(within, local, before, end) && value(within.at, features) <= enough) return;
+    go(before, end, falling_share(within.at, features, before, end, local.room(end.b)));
+    local.arrive(b_);
+    refresh();
+    if (value(within.at, features) <= enough) return;
+    go(before, end, 0.0);
+    refresh();
+  }
+  // Starts anew without the coefficients that would leave their sides; returns whether there were any.
+  bool leave_out(const Within& within, const typename Pen::Local& local, const Point& before, const Point& end) {
+    Vector stayed = end.b;
+    local.confine(stayed);
+    go(before, end, 0.0);
+    bool any = false;
+    for (std::size_t t = 0; t < b_.size(); ++t)
+      if (stayed[t] == 0.0 && b_[t] != 0.0) {
+        b_[t] = 0.0;
+        any = true;
+      }
+    if (!any || within.left == 0) return false;
+    refresh();
+    Within fewer = within;
+    --fewer.left;
+    polish(fewer);
+    return true;
+  }
+  // Part of the way from one point to another. Sets b and shift.
+  void go(const Point& before, const Point& end, double size) {
+    for (std::size_t t = 0; t < b_.size(); ++t) b_[t] = before.b[t] + size * (end.b[t] - before.b[t]);
+    for (std::size_t k = 0; k < shift_.size(); ++k)
+      shift_[k] = before.shift[k] + size * (end.shift[k] - before.shift[k]);
+  }
+  // How far the model and the penalty, which are convex, fall on the straight way within `room`.
+  double falling_share(const Level& at, const Columns& features, const Point& before, const Point& end, double room) {
+    go(before, end, 0.5);
+    refresh();
+    const double bend = 2.0 * (before.quadratic - 2.0 * quadratic() + end.quadratic);
+    const double slope = end.quadratic - before.quadratic - bend;
+    const auto at_size = [&](double size) {
+      go(before, end, size);
+      return size * (slope + size * bend) + problem_.penalty.value(at, features, b_);
+    };
+    double low = 0.0, high = room;
+    for (int cut = 0; cut < tuning::cuts_of_put_back; ++cut) {
+      const double third = (high - low) / 3.0;
+      if (at_size(low + third) <= at_size(high - third)) high -= third;
+      else low += third;
+    }
+    return high == room ? room : low;
   }
 
   // How many steps a fresh preconditioner takes, and whether this one is still worth keeping.
