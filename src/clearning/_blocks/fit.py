@@ -14,7 +14,7 @@ from clearning._blocks.measures import Measures, Null, constant_null, measure
 from clearning._blocks.problem import BlockProblem
 from clearning._blocks.sample import SamplePath, sample_path, sparse_sample
 from clearning._blocks.scan import Scan, ScanPlan, block_scan, check_scan, merge_scans
-from clearning._blocks.state import State
+from clearning._blocks.state import DONE, State
 from clearning._blocks.wide import LARGEST_GRAM
 from clearning._designs import Array, Indices
 from clearning._problem import Grid, Penalty, Settings, Start
@@ -183,7 +183,10 @@ class BlockFit:
         self.passes += state.passes
         coef = np.zeros_like(constant.coef)
         coef[:, :, free] = state.coef[:, 0]
-        null = Null(state.objective[:, 0], state.intercept[:, 0], coef, solver.gradient)
+        # A null model that was not found may be as good as its proof says: no tolerance is larger.
+        doubt = np.where(state.status[:, 0] == DONE, 0.0, state.gap[:, 0])
+        objective = state.objective[:, 0] - doubt
+        null = Null(objective, state.intercept[:, 0], coef, solver.gradient)
         self.checkpoint.keep(f"{name}, null", (null, state.passes))
         return null
 
