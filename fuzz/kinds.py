@@ -26,6 +26,7 @@ from answers import (
     temperature_views,
 )
 from bad import spoil
+from blocks import CALL, class_block_fits, class_block_views, draw_class_blocks, in_blocks
 from many import class_fits, class_views, draw_classes_path
 from problems import Problem, Rng, chance, pick, power
 
@@ -114,6 +115,10 @@ def draw_linear(rng: Rng) -> Problem:
         options["warm_start"] = True
     columns = {name: v for name, v in problem.columns.items() if name != "coef_init"}
     return replace(problem, options=options, columns=columns)
+
+
+def draw_blocks(rng: Rng) -> Problem:
+    return in_blocks(rng, replace(draw_linear(rng), kind="blocks"))
 
 
 def _both_classes_in_every_fold(problem: Problem, folds: int) -> Problem:
@@ -335,6 +340,8 @@ KINDS: dict[str, Kind] = {
         class_fits,
         class_views,
     ),
+    "blocks": Kind(0.04, draw_blocks, CALL, linear_fits, estimator_views),
+    "class_blocks": Kind(0.04, draw_class_blocks, CALL, class_block_fits, class_block_views),
     "kernel_path": Kind(
         0.12,
         draw_kernel_path,

@@ -13,6 +13,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.model_selection import KFold, PredefinedSplit, ShuffleSplit
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from clearning import (
@@ -157,6 +158,53 @@ def test_fifty_penalties_and_five_folds_take_at_most_twelve_passes(small_blocks)
     )
     assert np.abs(model.path_.objectives - path.objectives).max() <= 1e-9
     assert np.all(model.path_.dual_gaps <= 1e-6 * path.null_objective)
+
+
+def test_folds_that_are_given_are_those_of_memory(small_blocks):
+    groups = np.arange(N) // 7 % 4
+    pairs = [(np.flatnonzero(groups != k), np.flatnonzero(groups == k)) for k in range(4)]
+    told = {"loss": "logistic", "alphas": np.geomspace(0.1, 1e-3, 5), "l1_ratios": (0.5,)}
+    memory = CLearningClassifierCV(cv=pairs, calibrate=False, tol=1e-10, **told)
+    memory.fit(X, Y)
+    for cv in (pairs, iter(pairs), PredefinedSplit(groups)):
+        blocks = BlockwiseCLearningClassifierCV(cv=cv, **told).fit(X, Y)
+        for k in range(4):
+            name = f"split{k}_test_score"
+            np.testing.assert_allclose(
+                blocks.cv_results_[name], memory.cv_results_[name], atol=2e-5
+            )
+
+
+@pytest.mark.parametrize(
+    ("cv", "rows", "words"),
+    [
+        (KFold(3), lambda: [(X, Y)], "cv=.*rows that can be numbered.*number of folds"),
+        (ShuffleSplit(2, random_state=0), X, "must test each of the 6000 rows in one fold"),
+        ([(np.arange(9), np.arange(9, N))] * 2, X, "must test each of the 6000 rows"),
+        ([(np.arange(10), np.arange(20, N))], X, "Fold 0 of cv=.*train on all others"),
+    ],
+)
+def test_folds_that_blocks_cannot_have_are_refused(cv, rows, words):
+    with pytest.raises(ValueError, match=words):
+        BlockwiseCLearningClassifierCV(cv=cv).fit(rows, None if callable(rows) else Y)
+
+
+def test_calibration_is_refused_in_a_sentence():
+    with pytest.raises(ValueError, match=r"calibrate=True must be False.*CoherenceCalibrator"):
+        BlockwiseCLearningClassifierCV(calibrate=True).fit(X, Y)
+
+
+def test_a_warm_start_begins_where_the_last_fit_ended(small_blocks):
+    cold = BlockwiseCLearningClassifier(loss="logistic", alpha=0.01, tol=1e-9).fit(X, Y)
+    warm = clone(cold).set_params(warm_start=True).fit(X, Y)
+    coef, passes = warm.coef_, warm.n_iter_
+    warm.fit(X, Y)
+    assert warm.n_iter_ < passes
+    np.testing.assert_allclose(warm.coef_, coef, atol=1e-6)
+    warm.set_params(alpha=0.009).fit(X, Y)
+    other = clone(cold).set_params(alpha=0.009).fit(X, Y)
+    assert abs(warm.objective_ - other.objective_) <= 1e-9
+    assert warm.set_params(alpha=0.01).fit(X[:, :4], Y).coef_.shape == (1, 4)
 
 
 def test_combinations_and_selection():

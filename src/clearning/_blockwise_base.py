@@ -25,7 +25,7 @@ from clearning._blocks.state import DONE
 from clearning._class_path import ClassPath, class_loss
 from clearning._linear_base import LINEAR_CONSTRAINTS, BaseLinearClassifier
 from clearning._margin import needs_link
-from clearning._problem import Grid, check_penalty
+from clearning._problem import Grid, Start, check_penalty
 from clearning._sklearn import Interval
 from clearning.losses import Hinge, Loss, MultiCoherence
 from clearning.path import RegularizationPath
@@ -47,7 +47,7 @@ class BaseBlockwiseClassifier(BaseLinearClassifier):
     n_jobs: int | None
     checkpoint: Any
 
-    def _begin(self, source: Source, n_folds: int) -> BlockFit:
+    def _begin(self, source: Source, n_folds: int, start: Start | None = None) -> BlockFit:
         """Make the first pass, or find it in the checkpoint."""
         engine, n_threads = make_engine(source, self.n_jobs)
         seed = self.random_state
@@ -60,7 +60,9 @@ class BaseBlockwiseClassifier(BaseLinearClassifier):
             seed = int(check_random_state(seed).randint(2**31 - 1))
         reading = Reading(self.class_weight, self.fit_intercept, n_folds, int(seed))
         names = source.feature_names
-        checkpoint = Checkpoint(self.checkpoint, (self._told(), reading, source.n_parts, names))
+        given = getattr(source, "fold", None), start
+        told = (self._told(), reading, source.n_parts, names, given)
+        checkpoint = Checkpoint(self.checkpoint, told)
         fit = BlockFit(engine, reading, checkpoint, n_threads)
         self.n_features_in_ = fit.measures.scan.n_features
         self.feature_scales_ = fit.measures.scales(True)[0]
@@ -73,7 +75,7 @@ class BaseBlockwiseClassifier(BaseLinearClassifier):
 
     def _told(self) -> dict[str, Any]:
         """Return the parameters that a checkpoint has to agree with."""
-        silent = ("checkpoint", "n_jobs", "random_state")
+        silent = ("checkpoint", "n_jobs", "random_state", "cv")
         return {name: value for name, value in self.get_params().items() if name not in silent}
 
     def _options(self, loss: Loss, l1_ratio: float, grid: Grid) -> Options:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from clearning._blocks.fit import Solved
+from clearning._blocks.folds import with_folds
 from clearning._blocks.sources import make_source
 from clearning._blockwise_base import (
     BLOCKWISE_CONSTRAINTS,
@@ -56,14 +57,18 @@ class BlockwiseCLearningClassifierCV(BaseBlockwiseClassifier):
         Margins to try; ignored but for the first where the loss is not "coherence".
     delta : float, default=2.0
         Width of the huberised hinge's quadratic part.
-    cv : int, default=5
-        Number of folds.
+    cv : int, splitter or iterable, default=5
+        Number of folds, which are drawn; or, where X is an array or a memory map, a splitter or an
+        iterable of (train, test) indices that test each row once.
     scoring : {"neg_log_loss", "accuracy"}, default=None
         What the choice is made by: sums over held-out rows. By default "neg_log_loss" where the
         loss has a link to probabilities, "accuracy" elsewhere.
     selection : {"best", "one_se"}, default="best"
         The alpha of the best mean score, or the largest whose mean score is within one standard
         error of it.
+    calibrate : bool, default=False
+        Must be False: a calibrator is fitted to the scores of all held-out rows, which blocks do
+        not keep. It is here so that asking for it gets a sentence.
     fit_intercept, standardize, penalty_factor, bounds, class_weight, tol, max_iter, random_state, \
 n_jobs, checkpoint
         As for :class:`BlockwiseCLearningClassifier`; `random_state` draws the folds, too.
@@ -104,7 +109,8 @@ feature_names_in_
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BLOCKWISE_CONSTRAINTS,
         **{name: GRID_CONSTRAINTS[name] for name in _SEARCHED},
-        "cv": [Interval(Integral, 2, None, closed="left")],
+        "cv": [Interval(Integral, 2, None, closed="left"), "cv_object"],
+        "calibrate": ["boolean", StrOptions({"auto"})],
         "scoring": [StrOptions(set(_SCORINGS)), None],
     }
 
@@ -118,9 +124,10 @@ feature_names_in_
         rhos: ArrayLike = (1.0,),
         us: ArrayLike = (1.0,),
         delta: float = 2.0,
-        cv: int = 5,
+        cv: Any = 5,
         scoring: str | None = None,
         selection: str = "best",
+        calibrate: bool = False,
         fit_intercept: bool = True,
         standardize: bool = False,
         penalty_factor: ArrayLike | None = None,
@@ -142,6 +149,7 @@ feature_names_in_
         self.cv = cv
         self.scoring = scoring
         self.selection = selection
+        self.calibrate = calibrate
         self.fit_intercept = fit_intercept
         self.standardize = standardize
         self.penalty_factor = penalty_factor
@@ -174,7 +182,14 @@ feature_names_in_
         )
         scoring = self._scoring(check_curved(combinations[0].loss))
         grid = check_grid(self.alphas, self.alpha_min_ratio)
-        fit = self._begin(make_source(X, y, sample_weight, offset), self.cv)
+        if self.calibrate:
+            raise ValueError(
+                f"calibrate={self.calibrate!r} must be False: a calibrator is fitted to the scores "
+                "of all held-out rows, which blocks do not keep. Fit a CoherenceCalibrator to the "
+                "scores of some rows that were held back."
+            )
+        source, n_folds = with_folds(make_source(X, y, sample_weight, offset), self.cv)
+        fit = self._begin(source, n_folds)
         solved = []
         for number, each in enumerate(combinations):
             options = self._options(each.loss, each.l1_ratio, grid)

@@ -14,13 +14,11 @@ from clearning._blockwise_base import (
 )
 from clearning._blockwise_cv import BlockwiseCLearningClassifierCV
 from clearning._margin import SINGLE_FIT_CONSTRAINTS
-from clearning._problem import Grid
+from clearning._problem import Grid, Start
 from clearning._sklearn import fit_context
 from clearning.losses import Loss, make_loss
 
 __all__ = ["BlockwiseCLearningClassifier", "BlockwiseCLearningClassifierCV"]
-
-_SINGLE = {name: value for name, value in SINGLE_FIT_CONSTRAINTS.items() if name != "warm_start"}
 
 
 class BlockwiseCLearningClassifier(BaseBlockwiseClassifier):
@@ -70,6 +68,8 @@ class BlockwiseCLearningClassifier(BaseBlockwiseClassifier):
         Duality gap to reach, relative to the objective of the best constant score.
     max_iter : int, default=100
         Most passes over the rows.
+    warm_start : bool, default=False
+        Whether to start from the coefficients of the previous fit instead of those of a sample.
     random_state : int, RandomState instance or None, default=0
         What the rows of the start are drawn by.
     n_jobs : int, default=None
@@ -119,7 +119,10 @@ class BlockwiseCLearningClassifier(BaseBlockwiseClassifier):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {**BLOCKWISE_CONSTRAINTS, **_SINGLE}
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **BLOCKWISE_CONSTRAINTS,
+        **SINGLE_FIT_CONSTRAINTS,
+    }
 
     def __init__(
         self,
@@ -137,6 +140,7 @@ class BlockwiseCLearningClassifier(BaseBlockwiseClassifier):
         class_weight: dict[Any, float] | str | None = None,
         tol: float = 1e-6,
         max_iter: int = 100,
+        warm_start: bool = False,
         random_state: Any = 0,
         n_jobs: int | None = None,
         checkpoint: Any = None,
@@ -154,6 +158,7 @@ class BlockwiseCLearningClassifier(BaseBlockwiseClassifier):
         self.class_weight = class_weight
         self.tol = tol
         self.max_iter = max_iter
+        self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.checkpoint = checkpoint
@@ -185,9 +190,12 @@ class BlockwiseCLearningClassifier(BaseBlockwiseClassifier):
             The fitted classifier.
         """
         loss = check_curved(make_loss(self.loss, rho=self.rho, u=self.u, delta=self.delta))
-        fit = self._begin(make_source(X, y, sample_weight, offset), 1)
+        start = None
+        if self.warm_start and hasattr(self, "coef_"):
+            start = Start(self.coef_, self.intercept_)
+        fit = self._begin(make_source(X, y, sample_weight, offset), 1, start)
         options = self._options(loss, float(self.l1_ratio), Grid.of([self.alpha]))
-        solved = fit.solve(options)
+        solved = fit.solve(options, start=start)
         self._warn_unconverged(solved)
         self.loss_ = options.loss
         self._take(self._path(solved), 0)

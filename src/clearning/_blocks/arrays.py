@@ -30,7 +30,8 @@ class ArrayPart:
             return None if values is None else values[self.rows]
 
         source = self.source
-        return Rows(take(source.X), take(source.y), take(source.weight), take(source.offset))
+        beside = (source.y, source.weight, source.offset, source.fold)
+        return Rows(take(source.X), *map(take, beside))
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,7 @@ class ArraySource:
     weight: Any = None
     offset: Any = None
     feature_names: list[str] | None = None
+    fold: Any = None
 
     @property
     def rows_a_block(self) -> int:

@@ -114,21 +114,27 @@ def duality_gap(
     inside = np.ones(at.b.shape, dtype=bool)
     inside[:, reach.free] = ~loose
     noise = exact + e * reach.rms * root
-    shrink = 1.0 / (1.0 + e)
     limit = _limits(columns, at.v, noise)
-    size = shrink * (np.abs(at.v) + noise)
-    over = inside & (columns.ridge == 0) & np.isinf(limit) & (size > columns.l1)
-    scale = float(np.min(columns.l1[over] / size[over], initial=1.0))
-    shrink *= scale
-    terms = (
-        _conjugate(scale * size, limit, columns)
-        + columns.l1 * np.abs(at.b)
-        + 0.5 * columns.ridge * at.b**2
-        + shrink * (at.v * at.b + noise * np.abs(at.b))
-    )
-    lost = 1.0 - shrink * (1.0 - e)
-    gap = float(terms[inside].sum()) + at.samples_share(lost)
-    return (max(gap, 0.0) if np.isfinite(gap) else np.inf), lost
+    size = (np.abs(at.v) + noise) / (1.0 + e)
+    over = inside & np.isinf(limit) & (size > columns.l1)
+    # Where there is a ridge a column may exceed its threshold; next to none makes that dear.
+    hard = over & (columns.ridge == 0)
+    scales = {float(np.min(columns.l1[c] / size[c], initial=1.0)) for c in (hard, over)}
+
+    def at_scale(scale: float) -> tuple[float, float]:
+        shrink = scale / (1.0 + e)
+        with np.errstate(over="ignore", invalid="ignore"):
+            terms = (
+                _conjugate(scale * size, limit, columns)
+                + columns.l1 * np.abs(at.b)
+                + 0.5 * columns.ridge * at.b**2
+                + shrink * (at.v * at.b + noise * np.abs(at.b))
+            )
+        lost = 1.0 - shrink * (1.0 - e)
+        gap = float(terms[inside].sum()) + at.samples_share(lost)
+        return (max(gap, 0.0) if np.isfinite(gap) else np.inf), lost
+
+    return min(map(at_scale, scales))
 
 
 def _loose(columns: Columns, reach: Reach, at: Point, exact: Array) -> NDArray[np.bool_]:

@@ -9,7 +9,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from clearning._blocks.rows import Rows
 from clearning._designs import Array
+
+
+def folds_of(rows: Rows, seed: int, block: int, n_folds: int) -> NDArray[np.int32]:
+    """Return the folds that a block's rows were given, or those that are drawn for them."""
+    if rows.fold is None:
+        return fold_of_rows(seed, block, rows.y, n_folds)
+    return np.ascontiguousarray(rows.fold, dtype=np.int32)
 
 
 def fold_of_rows(seed: int, block: int, y: NDArray, n_folds: int) -> NDArray[np.int32]:

@@ -14,10 +14,10 @@ from clearning._blocks.measures import Measures, Null, constant_null, measure
 from clearning._blocks.problem import BlockProblem
 from clearning._blocks.sample import SamplePath, sample_path, sparse_sample
 from clearning._blocks.scan import Scan, ScanPlan, block_scan, check_scan, merge_scans
-from clearning._blocks.state import State
+from clearning._blocks.state import DONE, State
 from clearning._blocks.wide import LARGEST_GRAM
 from clearning._designs import Array, Indices
-from clearning._problem import Grid, Penalty, Settings
+from clearning._problem import Grid, Penalty, Settings, Start
 
 # Up to so many columns all of them are in the working set from the start.
 ALL_COLUMNS = 512
@@ -89,7 +89,7 @@ class BlockFit:
         self.checkpoint.keep("measures", measures)
         return measures
 
-    def solve(self, options: Options, name: str = "fit") -> Solved:
+    def solve(self, options: Options, name: str = "fit", start: Start | None = None) -> Solved:
         """Solve the path of one loss on all rows and on the training rows of each fold."""
         measures, p = self.measures, self.measures.scan.n_features
         factor = np.broadcast_to(options.penalty.factor, (p,))
@@ -99,11 +99,26 @@ class BlockFit:
         problem = self._problem(options, self._alphas(options, factors[0][0], null), factors, null)
         state = self.checkpoint.get(name)
         if state is None:
-            sample = sample_path(measures, problem)
+            sample = self._given(problem, start) or sample_path(measures, problem)
             working = np.arange(p) if p <= ALL_COLUMNS else _working(problem, sample)
             state = _start(problem, sample, null, working)
             _look_back_at(null, state)
         return Solved(problem, null, self._run(problem, state, name).state)
+
+    def _given(self, problem: BlockProblem, start: Start | None) -> SamplePath | None:
+        """Return the start that was given in the place of the sample's path, if it fits."""
+        if start is None or np.shape(start.coef) != problem.lower.shape:
+            return None
+        coef = np.clip(start.coef, problem.lower, problem.upper)
+        intercept = np.asarray(start.intercept) + coef @ self.measures.centre
+        if not problem.fit_intercept:
+            intercept = np.zeros_like(intercept)
+        n_alphas = len(problem.alphas)
+        return SamplePath(
+            np.repeat(coef[None], n_alphas, axis=0),
+            np.repeat(intercept[None], n_alphas, axis=0),
+            (coef != 0).any(axis=0),
+        )
 
     def _run(self, problem: BlockProblem, state: State, name: str) -> LockStep:
         is_wide = problem.n_features * problem.encoding.width > LARGEST_GRAM
@@ -168,7 +183,10 @@ class BlockFit:
         self.passes += state.passes
         coef = np.zeros_like(constant.coef)
         coef[:, :, free] = state.coef[:, 0]
-        null = Null(state.objective[:, 0], state.intercept[:, 0], coef, solver.gradient)
+        # A null model that was not found may be as good as its proof says: no tolerance is larger.
+        doubt = np.where(state.status[:, 0] == DONE, 0.0, state.gap[:, 0])
+        objective = state.objective[:, 0] - doubt
+        null = Null(objective, state.intercept[:, 0], coef, solver.gradient)
         self.checkpoint.keep(f"{name}, null", (null, state.passes))
         return null
 

@@ -35,8 +35,11 @@ class Knots:
 
     @property
     def thin(self) -> int:
-        """One row in how many makes curvature: some thousands a coefficient are as good as all."""
-        needed = ROWS_A_COEF * self.state.care * int(np.sqrt(self._size))
+        """One row in how many makes curvature: some thousands a coefficient are as good as all.
+
+        The more folds share it, the less it costs beside their gradients, and the more it is worth.
+        """
+        needed = ROWS_A_COEF * self.problem.shape[0] * self.state.care * int(np.sqrt(self._size))
         return max(self.problem.n_rows // needed, 1)
 
     @property

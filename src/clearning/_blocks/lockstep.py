@@ -125,11 +125,13 @@ class LockStep:
     def _give_up(self) -> None:
         """Leave every task that is not done at the last point that a pass has seen."""
         state = self.state
-        for task in map(tuple, np.argwhere(self._unfinished()).tolist()):
+        for part, k in np.argwhere(self._unfinished()).tolist():
+            task = part, k
             if np.isfinite(state.origin_objective[task]) and state.status[task] == ACTIVE:
                 state.coef[task] = state.origin_coef[task]
                 state.intercept[task] = state.origin_intercept[task]
-            proved = state.gap[task] <= self.problem.goal[task[0]]
+                self._stand_at(task, state.origin_objective[task])
+            proved = state.gap[task] <= self.problem.goal[part]
             state.status[task] = DONE if proved else STUCK
 
     def _is_wide(self) -> bool:
@@ -183,7 +185,10 @@ class LockStep:
         objective = sums["value"][row] / problem.total[part] + columns.penalty(b)
         origin = state.origin_objective[task]
         rounding = self._rounding(task, origin)
-        if np.isfinite(origin) and objective > origin - ARMIJO * state.promise[task] + rounding:
+        # What is no number is no decrease.
+        if np.isfinite(origin) and not (
+            objective <= origin - ARMIJO * state.promise[task] + rounding
+        ):
             self._turn_back(task, row, plan, sums)
             return False
         if part == 0 and np.isfinite(origin) and not self._is_wide():
@@ -210,20 +215,28 @@ class LockStep:
         if len(line):
             values = sums["line"][line[0]] / problem.total[part]
             values = values + [columns.penalty(start + f * (end - start)) for f in FRACTIONS]
-            best = int(np.argmin(values))
+            best = int(np.argmin(np.where(np.isfinite(values), values, np.inf)))
             # Where no fraction is better than the origin, back to it, with more curvature.
             share = float(FRACTIONS[best]) if values[best] < state.origin_objective[task] else 0.0
         for value, origin in (
             (state.coef, state.origin_coef),
             (state.intercept, state.origin_intercept),
         ):
-            value[task] = origin[task] + share * (value[task] - origin[task])
+            value[task] = origin[task] + (share * (value[task] - origin[task]) if share else 0.0)
         state.promise[task] *= share
         state.searched[task] = share > 0.0
         if share == 0.0:
+            self._stand_at(task, state.origin_objective[task])
             state.origin_objective[task] = np.inf
-        state.lift[k] = min(1.0, 4.0 * max(state.lift[k], LEAST_LIFT))
+        more = 4.0 if share > 0.0 else 16.0
+        state.lift[k] = min(1.0, more * max(state.lift[k], LEAST_LIFT))
         state.wanted[k] = True
+
+    def _stand_at(self, task: tuple[int, int], objective: float) -> None:
+        """Take an objective that a pass has found before; no loss is negative."""
+        state = self.state
+        state.objective[task] = objective
+        state.gap[task] = max(objective - max(state.dual[task], 0.0), 0.0)
 
     def _point(self, task: tuple[int, int], row: int, plan: Plan, sums: Sums) -> Point:
         total = self.problem.total[task[0]]
@@ -250,7 +263,7 @@ class LockStep:
         state.dual[task] = max(state.dual[task], state.objective[task] - gap, 0.0)
         proved = max(state.objective[task] - state.dual[task], 0.0)
         proved += self._rounding(task, state.objective[task])
-        state.gap[task] = min(proved, state.objective[task])
+        state.gap[task] = np.fmin(proved, state.objective[task])
         before = state.violation[task]
         state.violation[task] = columns.violations(point.b, point.v).max(initial=0.0)
         if state.gap[task] <= problem.goal[part]:
@@ -259,7 +272,9 @@ class LockStep:
             state.wanted[k] = True
             state.patience[k] = max(0.1 * state.patience[k], 1e-6)
             self.poor = True
-        idle = state.promise[task] < WORTHWHILE * problem.goal[part]
+        # A task that is back where it was has not tried its new curvature yet.
+        idle = np.isfinite(state.origin_objective[task])
+        idle &= state.promise[task] < WORTHWHILE * problem.goal[part]
         idle &= state.violation[task] > STALLED * before
         state.idle[task] = state.idle[task] + 1 if idle else 0
         if state.idle[task] >= PATIENCE:
@@ -319,6 +334,9 @@ class LockStep:
         own = coef[:, : len(known)]
         step = model.step(columns, own, point.v[:, known], point.slope, problem.fit_intercept)
         goal = problem.goal[part]
+        if not np.isfinite(step.coef).all() or not np.isfinite(step.by).all():
+            state.status[task] = STUCK
+            return
         if state.gap[task] <= goal and step.promise <= POLISHED * goal:
             state.status[task] = DONE
             return

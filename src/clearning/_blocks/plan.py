@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from clearning import _core
-from clearning._blocks.draws import fold_of_rows
+from clearning._blocks.draws import folds_of
 from clearning._blocks.rows import BlockError, Rows, taken
 from clearning._designs import Array, Indices
 
@@ -128,7 +128,7 @@ def block_sums(rows: Rows, block: int, plan: Plan) -> Sums:
         "label": encoding.codes(rows.y),
         "weight": rows.weight,
         "offset": encoding.offsets(rows.offset, len(rows)),
-        "fold": fold_of_rows(encoding.seed, block, rows.y, encoding.n_folds),
+        "fold": folds_of(rows, encoding.seed, block, encoding.n_folds),
     }
     if not sparse.issparse(rows.X):
         return _core.dense_block(rows.X, samples, plan.request)

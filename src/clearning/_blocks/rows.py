@@ -20,12 +20,13 @@ class BlockError(ValueError):
 
 @dataclass(frozen=True)
 class Rows:
-    """Some rows: X, dense or sparse by rows, labels, weights and offsets."""
+    """Some rows: X, dense or sparse by rows, labels, weights, offsets, and folds if not drawn."""
 
     X: Any
     y: Any = None
     weight: Any = None
     offset: Any = None
+    fold: Any = None
 
     def __len__(self) -> int:
         return int(self.X.shape[0])
@@ -35,13 +36,13 @@ def checked(rows: Rows) -> Rows:
     """Return a block's rows as finite numbers of the core's types, or say what is wrong."""
     X = _check_design(rows.X)
     n = X.shape[0]
-    return Rows(X, _check_labels(rows.y, n), *_check_samples(rows, n))
+    return Rows(X, _check_labels(rows.y, n), *_check_samples(rows, n), rows.fold)
 
 
 def taken(rows: Rows) -> Rows:
     """Return a block's rows in the core's types, whose values were checked in an earlier pass."""
     y = None if rows.y is None else _one_dimensional("y", rows.y, len(rows))
-    return Rows(_as_design(rows.X), y, *_samples(rows))
+    return Rows(_as_design(rows.X), y, *_samples(rows), rows.fold)
 
 
 def _as_design(X: Any) -> Any:

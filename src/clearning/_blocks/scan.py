@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from clearning._blocks.draws import fold_of_rows, priorities
+from clearning._blocks.draws import folds_of, priorities
 from clearning._blocks.rows import BlockError, Rows, checked
 from clearning._designs import Array
 
@@ -124,7 +124,7 @@ def block_scan(rows: Rows, block: int, plan: ScanPlan) -> Scan:
     names, codes = np.unique(rows.y, return_inverse=True)
     if len(names) > MOST_CLASSES:
         raise BlockError(f"{TOO_MANY}; it holds {len(names)}, {_listed(names)} among them.")
-    fold = fold_of_rows(plan.seed, block, rows.y, plan.n_folds)
+    fold = folds_of(rows, plan.seed, block, plan.n_folds)
     priority = priorities(plan.seed, block, n)
     quota = _quota(np.bincount(codes), int(np.ceil(SHARE_DRAWN * n)), most_drawn(X, len(names)))
     labels = {
