@@ -3,6 +3,7 @@
 #pragma once
 #include <algorithm>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "problem/dense.hpp"
@@ -105,7 +106,7 @@ class Panel<Dense<T>> {
   // Large ones are made in single precision: they guide steps, which need no more.
   void joint_gram(const Pairs& pairs, int first, const ClassCurvature& at, double* gram, int stride) const {
     const double count = static_cast<double>(pairs.size());
-    if (static_cast<double>(x_.n) * count * (count - first) < tuning::products_in_double ||
+    if (static_cast<double>(x_.n) * count * (count - first) < tuning::products_in_double || !are_near_zero(pairs) ||
         !fill_gram<float>(pairs, first, at, gram, stride))
       fill_gram<double>(pairs, first, at, gram, stride);
   }
@@ -149,6 +150,18 @@ class Panel<Dense<T>> {
     if constexpr (std::is_same_v<T, double>)
       if (in_place_) return x_.x;
     return copy_.data();
+  }
+  // Whether the columns keep their digits when the intercepts take their means out of the matrix.
+  bool are_near_zero(const Pairs& pairs) const {
+    int looked_at = -1;
+    for (int place : pairs.place) {
+      if (std::exchange(looked_at, place) == place) continue;
+      const double* column = start() + place * x_.n;
+      const double sum = std::accumulate(column, column + x_.n, 0.0);
+      const double square = loops().dot(column, column, x_.n), mean = sum * sum / static_cast<double>(x_.n);
+      if (mean > tuning::far_from_zero * (square - mean)) return false;
+    }
+    return true;
   }
   // Sets the columns from `first` on; returns whether the precision was enough.
   template <class R>
