@@ -195,9 +195,10 @@ def pycasso(name: str, form: str, alphas: np.ndarray) -> dict[str, Any]:
     solver.train()
     seconds = time.process_time() - start
     found = solver.coef()
-    coefs = np.asarray(found["beta"]).reshape(len(alphas), -1, work.X.shape[1])
-    intercepts = np.asarray(found["intercept"]).reshape(len(alphas), -1)
-    return {"seconds": seconds, "objectives": objectives(work, alphas, coefs, intercepts, form)}
+    # It may stop before the end of the path.
+    coefs, intercepts = np.asarray(found["beta"]), np.asarray(found["intercept"])
+    done = objectives(work, alphas[: len(coefs)], coefs, intercepts, form)
+    return {"seconds": seconds, "objectives": done}
 
 
 PEERS = {"glmnet": glmnet, "adelie": adelie, "pycasso": pycasso}
@@ -241,8 +242,9 @@ def section(names: list[str], forms: tuple[str, ...] = FORMS, *, limit: float = 
             results = measure(name, form, limit)
             own = results["clearning"]
             solved = [r for r in results.values() if not isinstance(r, str)]
-            best = np.min([r["objectives"] for r in solved if len(r["objectives"]) == 100], axis=0)
-            rivals = [r["seconds"] for r in solved if r is not own]
+            whole = [r for r in solved if len(r["objectives"]) == 100]
+            best = np.min([r["objectives"] for r in whole], axis=0)
+            rivals = [r["seconds"] for r in whole if r is not own]
             share = own["seconds"] / min(rivals) if rivals else None
             cells = [cell(results[solver], best) for solver in ("clearning", *PEERS)]
             ratio = "–" if share is None else f"{share:.2f}"
