@@ -227,6 +227,12 @@ inline constexpr int class_sweeps = 8;
 inline constexpr double class_descent = 0.02;
 // A Gram matrix of all classes together has at most so many coefficients.
 inline constexpr int largest_joint_gram = 3000;
+// Fewer multiplications of it are done in double precision; single precision needs squares well within its range, and
+// columns whose mean's square is no more than so many variances (fuzzed: means of 1000, 189 x 195 in three classes).
+inline constexpr double products_in_double = 1e7;
+inline constexpr double far_from_zero = 1e3;
+inline constexpr double least_single = 1e-25;
+inline constexpr double largest_single = 1e25;
 // Its factor must not cost more than so many steps of conjugate gradients, in multiply-adds of each.
 inline constexpr double steps_for_joint_factor = 1000.0;
 // A matrix is made anew once the steps of conjugate gradients that a fresh one would have saved cost as much as it:

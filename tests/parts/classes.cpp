@@ -101,6 +101,14 @@ nb::object descend(const Pen& pen, const Matrix<double>& matrix, const In& slope
   return numpy(b);
 }
 
+Dense<double> dense(const Matrix<double>& x) {
+  return {x.data(), static_cast<Index>(x.shape(0)), static_cast<Index>(x.shape(1))};
+}
+Sparse<double, std::int32_t> columns(const Flat<double>& data, const Flat<std::int32_t>& indices,
+                                     const Flat<std::int32_t>& starts, Index rows) {
+  return {data.data(), indices.data(), starts.data(), rows, static_cast<Index>(starts.size()) - 1};
+}
+
 template <class D>
 nb::object joint_gram(const D& x, const Columns& place, const Columns& klass, int first, const In& s,
                       const In& weight) {
@@ -114,6 +122,17 @@ nb::object joint_gram(const D& x, const Columns& place, const Columns& klass, in
     panel.joint_gram({place, klass}, from, {shares, weights}, gram.data(), count);
   }
   return numpy(gram);
+}
+
+template <class D>
+nb::object class_cross(const D& x, const Columns& place, const Columns& klass, int first, const In& s, const In& weight,
+                       int m) {
+  Panel<D> panel(x);
+  panel.add(every_index(x.p));
+  Vector out((place.size() - first) * m);
+  const Vector shares = copy(s), weights = copy(weight);
+  panel.cross({place, klass}, first, {shares, weights}, m, out.data());
+  return numpy(out);
 }
 
 // One matrix for all classes, less what the norms lack along the groups' own coefficients.
@@ -181,17 +200,19 @@ void bind_classes(nb::module_& m) {
   m.def("class_descent", &descend<Grouped>);
   m.def("straight_solve", &straight_solve);
   m.def("joint_gram", [](const Matrix<double>& x, const Columns& place, const Columns& klass, int first, const In& s,
-                         const In& weight) {
-    return joint_gram(Dense<double>{x.data(), static_cast<Index>(x.shape(0)), static_cast<Index>(x.shape(1))}, place,
-                      klass, first, s, weight);
-  });
+                         const In& weight) { return joint_gram(dense(x), place, klass, first, s, weight); });
   m.def("joint_gram",
         [](const Flat<double>& data, const Flat<std::int32_t>& indices, const Flat<std::int32_t>& starts, Index rows,
            const Columns& place, const Columns& klass, int first, const In& s, const In& weight) {
-          const Sparse<double, std::int32_t> x(data.data(), indices.data(), starts.data(), rows,
-                                               static_cast<Index>(starts.size()) - 1);
-          return joint_gram(x, place, klass, first, s, weight);
+          return joint_gram(columns(data, indices, starts, rows), place, klass, first, s, weight);
         });
+  m.def("class_cross",
+        [](const Matrix<double>& x, const Columns& place, const Columns& klass, int first, const In& s,
+           const In& weight, int m) { return class_cross(dense(x), place, klass, first, s, weight, m); });
+  m.def("class_cross",
+        [](const Flat<double>& data, const Flat<std::int32_t>& indices, const Flat<std::int32_t>& starts, Index rows,
+           const Columns& place, const Columns& klass, int first, const In& s, const In& weight,
+           int m) { return class_cross(columns(data, indices, starts, rows), place, klass, first, s, weight, m); });
 }
 
 }  // namespace clearning::parts

@@ -59,25 +59,54 @@ def test_curvature_is_the_gradients_difference():
     np.testing.assert_allclose(samples.curve(shares, along), difference, atol=1e-9)
 
 
+def forms(X):
+    """The same columns, dense and sparse, as the core takes them."""
+    columns = sparse.csc_array(X)
+    return {
+        "dense": (np.asfortranarray(X),),
+        "sparse": (columns.data, columns.indices, columns.indptr, len(X)),
+    }
+
+
+def bends(s, weight):
+    """The loss's second derivatives in the scores of each sample."""
+    return weight[:, None, None] * (s[:, :, None] * np.eye(M) - s[:, :, None] * s[:, None, :])
+
+
+PAIRS = [(j, k) for j in range(5) for k in range(M) if (j + k) % 3]
+
+
 @pytest.mark.parametrize("form", ["dense", "sparse"])
 @pytest.mark.parametrize("first", [0, 7])
-def test_joint_gram_is_the_hessian_in_the_coefficients(form, first):
+def test_joint_gram_is_the_hessian_in_coefficients_and_intercepts(form, first):
     """Of some coefficients; from `first` on it is made later, as when a set grows."""
     rng, _, weight, X = draw(2)
     X *= rng.random(X.shape) < 0.6
     s = rng.dirichlet(np.ones(M), len(X))
-    pairs = [(j, k) for j in range(5) for k in range(M) if (j + k) % 3]
-    place, klass = map(list, zip(*pairs))
-    bend = weight[:, None, None] * (s[:, :, None] * np.eye(M) - s[:, :, None] * s[:, None, :])
-    expected = np.array([[X[:, j] @ (bend[:, k, m] * X[:, i]) for i, m in pairs] for j, k in pairs])
-    columns = sparse.csc_array(X)
-    design = {
-        "dense": (np.asfortranarray(X),),
-        "sparse": (columns.data, columns.indices, columns.indptr, len(X)),
-    }[form]
-    flat = _parts.joint_gram(*design, place, klass, first, by_class(s), weight)
-    above = np.triu(flat.reshape(len(pairs), -1, order="F"))
+    place, klass = map(list, zip(*PAIRS))
+    bend = bends(s, weight)
+    expected = [[X[:, j] @ (bend[:, k, m] * X[:, i]) for i, m in PAIRS] for j, k in PAIRS]
+    given = *forms(X)[form], place, klass, first, by_class(s), weight
+    above = np.triu(_parts.joint_gram(*given).reshape(len(PAIRS), -1, order="F"))
     np.testing.assert_allclose(above, np.triu(expected), atol=1e-15)
+    cross = [X[:, j] @ bend[:, k] for j, k in PAIRS[first:]]
+    found = _parts.class_cross(*given, M).reshape(-1, M)
+    np.testing.assert_allclose(found, cross, atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("unit", "mean", "error"), [(1.0, 0.0, 1e-5), (1e-20, 0.0, 1e-12), (1.0, 1000.0, 1e-12)]
+)
+def test_a_large_joint_gram_is_made_in_single_precision_where_that_holds_it(unit, mean, error):
+    rng = np.random.default_rng(9)
+    n, p = 4000, 15
+    X, s = mean + unit * rng.standard_normal((n, p)), rng.dirichlet(np.ones(M), n)
+    weight = np.full(n, 1 / n)
+    place, klass = np.repeat(np.arange(p), M).tolist(), np.tile(np.arange(M), p).tolist()
+    flat = _parts.joint_gram(*forms(X)["dense"], place, klass, 0, by_class(s), weight)
+    expected = np.einsum("ij,ikl,ir->jkrl", X, bends(s, weight), X).reshape(p * M, -1)
+    above = np.triu(flat.reshape(p * M, -1, order="F"))
+    np.testing.assert_allclose(above, np.triu(expected), atol=error * expected.max())
 
 
 # --- The penalties ----------------------------------------------------------------------------

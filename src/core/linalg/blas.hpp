@@ -22,4 +22,22 @@ inline void (*spotrf)(char* uplo, int* n, float* a, int* lda, int* info) = nullp
 inline void (*dpotrs)(char* uplo, int* n, int* nrhs, double* a, int* lda, double* b, int* ldb, int* info) = nullptr;
 inline void (*dpotri)(char* uplo, int* n, double* a, int* lda, int* info) = nullptr;
 
+// By the type of the numbers.
+inline void syrk(char* uplo, char* trans, int* n, int* k, double* alpha, double* a, int* lda, double* beta, double* c,
+                 int* ldc) {
+  dsyrk(uplo, trans, n, k, alpha, a, lda, beta, c, ldc);
+}
+inline void syrk(char* uplo, char* trans, int* n, int* k, float* alpha, float* a, int* lda, float* beta, float* c,
+                 int* ldc) {
+  ssyrk(uplo, trans, n, k, alpha, a, lda, beta, c, ldc);
+}
+inline void gemm(char* transa, char* transb, int* m, int* n, int* k, double* alpha, double* a, int* lda, double* b,
+                 int* ldb, double* beta, double* c, int* ldc) {
+  dgemm(transa, transb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+}
+inline void gemm(char* transa, char* transb, int* m, int* n, int* k, float* alpha, float* a, int* lda, float* b,
+                 int* ldb, float* beta, float* c, int* ldc) {
+  sgemm(transa, transb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+}
+
 }  // namespace clearning::blas

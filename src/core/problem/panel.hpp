@@ -2,6 +2,8 @@
 // Coefficients and correlations are stored column by column, m numbers each; matrices of samples class by class.
 #pragma once
 #include <algorithm>
+#include <numeric>
+#include <utility>
 #include <vector>
 
 #include "problem/dense.hpp"
@@ -23,7 +25,8 @@ struct ClassCurvature {
 
 // Panel<D>: add(columns), take(other, places) some columns of another, clear(), combine(b, m, acc): acc += X_C b,
 // dots(r, m, out): out = X_C' r, and joint_gram(pairs, first, curvature, gram, stride): the part above the diagonal of
-// the curvature between all pairs and those from `first` on, added to zeros.
+// the curvature between all pairs and those from `first` on, which are zero before; cross(pairs, first, curvature, m,
+// out): m numbers for each of these, the curvature between it and the intercepts.
 template <class D>
 class Panel;
 
@@ -47,6 +50,14 @@ inline void correlate_block(const double* x, Index n, Index count, const double*
   char plain = 'N', transposed = 'T';
   blas::dgemm(&transposed, &plain, &rows, &columns, &inner, &one, const_cast<double*>(r), &inner,
               const_cast<double*>(x), &inner, &zero, out, &rows);
+}
+
+// Curvature between a coefficient and all intercepts sums to zero: what its own class's must be.
+inline void balance_classes(const Columns& klass, int m, double* cross) {
+  for (std::size_t t = 0; t < klass.size(); ++t, cross += m) {
+    cross[klass[t]] = 0.0;
+    cross[klass[t]] = -std::accumulate(cross, cross + m, 0.0);
+  }
 }
 
 }  // namespace detail
@@ -91,18 +102,32 @@ class Panel<Dense<T>> {
     if (count_ > 0) detail::correlate_block(start(), x_.n, count_, r, m, out);
   }
 
-  // With F = sqrt(weight) s_k x and G_k = sqrt(weight s_k) x it is the G_k' G_k of each class less F' F.
+  // With F = sqrt(weight) s_k x it is -F' F between classes, and within one G' G with G = sqrt(weight s_k (1 - s_k)) x.
+  // Large ones are made in single precision: they guide steps, which need no more.
   void joint_gram(const Pairs& pairs, int first, const ClassCurvature& at, double* gram, int stride) const {
-    const int count = static_cast<int>(pairs.size());
+    const double count = static_cast<double>(pairs.size());
+    if (static_cast<double>(x_.n) * count * (count - first) < tuning::products_in_double || !are_near_zero(pairs) ||
+        !fill_gram<float>(pairs, first, at, gram, stride))
+      fill_gram<double>(pairs, first, at, gram, stride);
+  }
+
+  void cross(const Pairs& pairs, int first, const ClassCurvature& at, int m, double* out) const {
+    int count = static_cast<int>(pairs.size()) - first;
     const Index n = x_.n, most = std::min(n, tuning::panel_rows(count));
+    const Pairs fresh{{pairs.place.begin() + first, pairs.place.end()},
+                      {pairs.klass.begin() + first, pairs.klass.end()}};
     Vector rows(static_cast<std::size_t>(most) * count);
+    std::fill_n(out, static_cast<std::ptrdiff_t>(count) * m, 0.0);
+    double minus = -1.0, one = 1.0;
+    char transposed = 'T', plain = 'N';
+    int stride = static_cast<int>(n);
     for (Index begin = 0; begin < n; begin += most) {
-      const Index taken = std::min(most, n - begin);
-      fill_rows(pairs, begin, taken, at, rows.data(), [](double weight, double s) { return std::sqrt(weight) * s; });
-      add_products(rows.data(), static_cast<int>(taken), count, first, -1.0, gram, stride);
+      int taken = static_cast<int>(std::min(most, n - begin));
+      fill_rows(fresh, begin, taken, at, rows.data(), [](double weight, double s) { return weight * s; });
+      blas::dgemm(&transposed, &plain, &m, &count, &taken, &minus, const_cast<double*>(at.s.data() + begin), &stride,
+                  rows.data(), &taken, &one, out, &m);
     }
-    const int m = *std::max_element(pairs.klass.begin(), pairs.klass.end()) + 1;
-    for (int k = 0; k < m; ++k) add_class(pairs, k, first, at, gram, stride);
+    detail::balance_classes(fresh.klass, m, out);
   }
 
   // out = X' r, for all columns.
@@ -126,35 +151,34 @@ class Panel<Dense<T>> {
       if (in_place_) return x_.x;
     return copy_.data();
   }
-  template <class Root>
-  void fill_rows(const Pairs& pairs, Index begin, Index taken, const ClassCurvature& at, double* out,
-                 Root&& root) const {
-    const Index n = x_.n;
-    Vector factor(taken);
-    int filled = -1;
-    for (std::size_t t = 0; t < pairs.size(); ++t) {
-      const int k = pairs.klass[t];
-      if (k != filled)
-        for (Index i = 0; i < taken; ++i) factor[i] = root(at.weight[begin + i], at.s[k * n + begin + i]);
-      filled = k;
-      const double* column = start() + pairs.place[t] * n + begin;
-      loops().multiply(factor.data(), column, 0.0, out + static_cast<Index>(t) * taken, taken);
+  // Whether the columns keep their digits when the intercepts take their means out of the matrix.
+  bool are_near_zero(const Pairs& pairs) const {
+    int looked_at = -1;
+    for (int place : pairs.place) {
+      if (std::exchange(looked_at, place) == place) continue;
+      const double* column = start() + place * x_.n;
+      const double sum = std::accumulate(column, column + x_.n, 0.0);
+      const double square = loops().dot(column, column, x_.n), mean = sum * sum / static_cast<double>(x_.n);
+      if (mean > tuning::far_from_zero * (square - mean)) return false;
     }
+    return true;
   }
-  // gram[:, first:] += sign * rows' rows[:, first:]
-  static void add_products(double* rows, int taken, int count, int first, double sign, double* gram, int stride) {
-    double one = 1.0;
-    char upper = 'U', transposed = 'T', plain = 'N';
-    if (first == 0) {
-      blas::dsyrk(&upper, &transposed, &count, &taken, &sign, rows, &taken, &one, gram, &stride);
-      return;
-    }
-    int fresh = count - first;
-    double* right = rows + static_cast<Index>(first) * taken;
-    double* target = gram + static_cast<Index>(first) * stride;
-    blas::dgemm(&transposed, &plain, &count, &fresh, &taken, &sign, rows, &taken, right, &taken, &one, target, &stride);
+  // Sets the columns from `first` on; returns whether the precision was enough.
+  template <class R>
+  bool fill_gram(const Pairs& pairs, int first, const ClassCurvature& at, double* gram, int stride) const {
+    const int count = static_cast<int>(pairs.size());
+    const std::vector<R> between =
+        products<R>(pairs, first, at, [](double weight, double s) { return std::sqrt(weight) * s; });
+    for (int j = first; j < count; ++j)
+      for (int i = 0; i <= j; ++i)
+        gram[static_cast<Index>(j) * stride + i] = -static_cast<double>(between[static_cast<Index>(j) * count + i]);
+    bool enough = true;
+    const int m = *std::max_element(pairs.klass.begin(), pairs.klass.end()) + 1;
+    for (int k = 0; k < m; ++k) enough = fill_class<R>(pairs, k, first, at, gram, stride) && enough;
+    return enough;
   }
-  void add_class(const Pairs& pairs, int k, int first, const ClassCurvature& at, double* gram, int stride) const {
+  template <class R>
+  bool fill_class(const Pairs& pairs, int k, int first, const ClassCurvature& at, double* gram, int stride) const {
     Pairs own;
     Columns where;
     int own_first = 0;
@@ -166,17 +190,55 @@ class Panel<Dense<T>> {
       where.push_back(static_cast<int>(t));
     }
     const int count = static_cast<int>(own.size());
-    if (count == own_first) return;
+    if (count == own_first) return true;
+    const std::vector<R> within =
+        products<R>(own, own_first, at, [](double weight, double s) { return std::sqrt(weight * s * (1.0 - s)); });
+    bool enough = true;
+    for (int j = own_first; j < count; ++j) {
+      for (int i = 0; i <= j; ++i)
+        gram[static_cast<Index>(where[j]) * stride + where[i]] = within[static_cast<Index>(j) * count + i];
+      const double own_bend = within[static_cast<Index>(j) * count + j];
+      enough = enough && own_bend > tuning::least_single && own_bend < tuning::largest_single;
+    }
+    return enough;
+  }
+  // The part above the diagonal of rows' rows from column `first` on, rows being root(weight, s_k) x.
+  template <class R, class Root>
+  std::vector<R> products(const Pairs& pairs, int first, const ClassCurvature& at, Root&& root) const {
+    const int count = static_cast<int>(pairs.size());
     const Index n = x_.n, most = std::min(n, tuning::panel_rows(count));
-    Vector rows(static_cast<std::size_t>(most) * count), block(static_cast<std::size_t>(count) * count, 0.0);
+    std::vector<R> rows(static_cast<std::size_t>(most) * count), sums(static_cast<std::size_t>(count) * count);
     for (Index begin = 0; begin < n; begin += most) {
       const Index taken = std::min(most, n - begin);
-      fill_rows(own, begin, taken, at, rows.data(), [](double weight, double s) { return std::sqrt(weight * s); });
-      add_products(rows.data(), static_cast<int>(taken), count, own_first, 1.0, block.data(), count);
+      fill_rows(pairs, begin, taken, at, rows.data(), root);
+      add_products(rows.data(), static_cast<int>(taken), count, first, sums.data());
     }
-    for (int j = own_first; j < count; ++j)
-      for (int i = 0; i <= j; ++i)
-        gram[static_cast<Index>(where[j]) * stride + where[i]] += block[static_cast<Index>(j) * count + i];
+    return sums;
+  }
+  template <class R, class Root>
+  void fill_rows(const Pairs& pairs, Index begin, Index taken, const ClassCurvature& at, R* out, Root&& root) const {
+    const Index n = x_.n;
+    std::vector<std::vector<R>> factor(*std::max_element(pairs.klass.begin(), pairs.klass.end()) + 1);
+    for (std::size_t t = 0; t < pairs.size(); ++t) {
+      const int k = pairs.klass[t];
+      if (factor[k].empty())
+        for (Index i = begin; i < begin + taken; ++i)
+          factor[k].push_back(static_cast<R>(root(at.weight[i], at.s[k * n + i])));
+      const double* column = start() + pairs.place[t] * n + begin;
+      R* row = out + static_cast<Index>(t) * taken;
+      for (Index i = 0; i < taken; ++i) row[i] = factor[k][i] * static_cast<R>(column[i]);
+    }
+  }
+  // sums[:, first:] += rows' rows[:, first:]
+  template <class R>
+  static void add_products(R* rows, int taken, int count, int first, R* sums) {
+    R one = 1;
+    char upper = 'U', transposed = 'T', plain = 'N';
+    if (first == 0) return blas::syrk(&upper, &transposed, &count, &taken, &one, rows, &taken, &one, sums, &count);
+    int fresh = count - first;
+    R* right = rows + static_cast<Index>(first) * taken;
+    R* target = sums + static_cast<Index>(first) * count;
+    blas::gemm(&transposed, &plain, &count, &fresh, &taken, &one, rows, &taken, right, &taken, &one, target, &count);
   }
   void append(const T* column, Index n) { copy_.insert(copy_.end(), column, column + n); }
 
@@ -235,6 +297,21 @@ class Panel<Sparse<T, I>> {
           target[other] += own * factor * ((k == l ? 1.0 : 0.0) - at.s[l * x_.n + i]);
         }
       }
+  }
+
+  void cross(const Pairs& pairs, int first, const ClassCurvature& at, int m, double* out) const {
+    const Columns klass(pairs.klass.begin() + first, pairs.klass.end());
+    std::fill_n(out, static_cast<std::ptrdiff_t>(klass.size()) * m, 0.0);
+    for (std::size_t t = 0; t < klass.size(); ++t) {
+      const int j = columns_[pairs.place[first + t]];
+      double* to = out + static_cast<std::ptrdiff_t>(t) * m;
+      for (I e = x_.starts[j]; e < x_.starts[j + 1]; ++e) {
+        const Index i = x_.indices[e];
+        const double own = at.weight[i] * at.s[klass[t] * x_.n + i] * x_.data[e];
+        for (int l = 0; l < m; ++l) to[l] -= own * at.s[l * x_.n + i];
+      }
+    }
+    detail::balance_classes(klass, m, out);
   }
 
   static void all_dots(const Design& x, const double* r, int m, double* out) {

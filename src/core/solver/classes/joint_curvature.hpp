@@ -189,16 +189,8 @@ class JointCurvature {
   // cross: curvature between a coefficient and each intercept; follow: what the intercepts do in answer to it.
   void take_out_intercepts(Panel<D>& panel, int first) {
     const int m = problem_.m, count = static_cast<int>(pairs_.size());
-    const Index n = problem_.n;
     cross_.resize(static_cast<std::size_t>(count) * m);
-    Vector bent(static_cast<std::size_t>(n) * m), dots(index_.size());
-    for (int l = 0; l < m; ++l) {
-      for (int k = 0; k < m; ++k)
-        for (Index i = 0; i < n; ++i)
-          bent[k * n + i] = weight_[i] * s_[l * n + i] * ((k == l ? 1.0 : 0.0) - s_[k * n + i]);
-      panel.dots(bent.data(), m, dots.data());
-      for (int t = first; t < count; ++t) cross_[static_cast<std::size_t>(t) * m + l] = dots[cell(t)];
-    }
+    panel.cross(pairs_, first, {s_, weight_}, m, cross_.data() + static_cast<std::ptrdiff_t>(first) * m);
     Vector answer(m);
     for (int t = first; t < count; ++t) {
       std::copy_n(cross_.begin() + static_cast<std::ptrdiff_t>(t) * m, m, answer.begin());
