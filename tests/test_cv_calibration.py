@@ -109,7 +109,7 @@ def test_probabilities_are_the_calibrators_and_predictions_the_models_own(search
     if hasattr(model, "gamma_"):
         chosen["gammas"] = [model.gamma_]
     plain = clone(search).set_params(**chosen).fit(*moons)
-    np.testing.assert_allclose(scores, plain.decision_function(X), atol=1e-4)
+    np.testing.assert_allclose(scores, plain.decision_function(X), atol=1e-3)
 
 
 @BOTH

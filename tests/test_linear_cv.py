@@ -44,8 +44,10 @@ def test_scores_are_those_of_scikit_learns_own_cross_validation(data):
             single = CLearningClassifier(alpha=ALPHAS[k], tol=1e-12)
             expected = cross_val_score(single, X, y, cv=cv, scoring=scoring)
             found = [model.cv_results_[f"split{fold}_test_score"][k] for fold in range(4)]
-            np.testing.assert_allclose(found, expected, atol=1e-7)
-            assert model.cv_results_["mean_test_score"][k] == pytest.approx(expected.mean())
+            np.testing.assert_allclose(found, expected, atol=2e-6)
+            assert model.cv_results_["mean_test_score"][k] == pytest.approx(
+                expected.mean(), rel=1e-5
+            )
 
 
 def test_default_metric_is_log_loss_with_a_link_and_accuracy_without(data):
@@ -103,8 +105,8 @@ def test_refit_is_the_single_fit_at_the_chosen_hyperparameters(data):
     single = CLearningClassifier(
         alpha=model.alpha_, l1_ratio=model.l1_ratio_, rho=model.rho_, u=model.u_, tol=1e-12
     ).fit(X, y)
-    np.testing.assert_allclose(model.coef_, single.coef_, atol=1e-6)
-    np.testing.assert_allclose(model.predict_proba(X), single.predict_proba(X), atol=1e-6)
+    np.testing.assert_allclose(model.coef_, single.coef_, atol=2e-5)
+    np.testing.assert_allclose(model.predict_proba(X), single.predict_proba(X), atol=1e-5)
     assert model.dual_gap_ <= 1e-12 * model.path_.null_objective
     results = model.cv_results_
     assert len(results["mean_test_score"]) == 2 * 2 * 2 * len(ALPHAS)
@@ -213,7 +215,7 @@ def test_offsets_are_part_of_the_test_scores(data):
         single.fit(X[train][:, 1:], y[train], offset=offset[train])
         probability = single.predict_proba(X[test][:, 1:], offset=offset[test])
         expected = np.log(probability[np.arange(len(test)), (y[test] > 0).astype(int)]).mean()
-        assert model.cv_results_[f"split{fold}_test_score"][2] == pytest.approx(expected, abs=1e-7)
+        assert model.cv_results_[f"split{fold}_test_score"][2] == pytest.approx(expected, abs=2e-6)
 
 
 # --- Folds ----------------------------------------------------------------------------------

@@ -146,11 +146,13 @@ def test_many_classes_are_reported_class_by_class(three):
 
 
 def test_many_classes_are_drawn_and_framed(three):
+    from matplotlib import pyplot as plt
+
     from clearning.display import PathDisplay
 
     model, _ = three
     path = model.classifier.path_
-    display = PathDisplay.from_path(path)
+    display = PathDisplay.from_path(path, ax=plt.subplots()[1])
     assert len(display.lines_) == 2
     assert (display.lines_[0].get_ydata() >= 0).all()
     table = path.to_frame()

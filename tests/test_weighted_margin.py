@@ -126,7 +126,7 @@ def test_neighbours_starts_save_work_and_change_nothing(problem, estimator, monk
         return WeightedMarginClassifier(estimator, n_weights=30).fit(X, y)
 
     warm, cold = run(True), run(False)
-    np.testing.assert_allclose(warm.fits_.scores(X), cold.fits_.scores(X), atol=2e-3)
+    np.testing.assert_allclose(warm.fits_.scores(X), cold.fits_.scores(X), atol=1e-2)
     assert iterations[0] < 0.8 * iterations[1]
 
 

@@ -300,7 +300,7 @@ def minimize(
 
 def _descent(gradient: Array, hessian: Array) -> Array:
     """−|H|⁻¹ g in units that make H's diagonal one, with a floor under the curvature."""
-    unit = 1.0 / np.sqrt(np.maximum(np.abs(np.diag(hessian)), 1e-300))
+    unit = 1.0 / np.sqrt(np.maximum(np.abs(np.diag(hessian)), 1e-200))
     eigenvalues, vectors = np.linalg.eigh(hessian * unit * unit[:, None])
     size = np.maximum(np.abs(eigenvalues), 1e-10)
     return -unit * (vectors @ ((vectors.T @ (unit * gradient)) / size))

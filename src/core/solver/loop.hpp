@@ -160,10 +160,11 @@ class Solver {
   void run(Course& course, Outcome& out) {
     double check_level = 1.0, best_dual = -INFINITY;
     bool foresees = Course::is_modelled;  // proofs come from steps, as long as these have one
+    const int last_foreseen = out.iterations + tuning::foreseen_steps;
     out.converged = is_ahead_ = false;
     while (true) {
       problem_.settings.check_interrupt();
-      const bool by_step = foresees && step_.is_exact(set_, model_);
+      const bool by_step = foresees && out.iterations < last_foreseen && step_.is_exact(set_, model_);
       out.gap = by_step ? INFINITY : course.look(out);
       const Verdict first = course.before_step(out);
       if (first == Verdict::again) continue;
