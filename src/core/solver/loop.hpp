@@ -4,6 +4,7 @@
 #include "solver/certificate.hpp"
 #include "solver/continuation.hpp"
 #include "solver/curved_point.hpp"
+#include "solver/rounding.hpp"
 
 namespace clearning {
 
@@ -156,11 +157,17 @@ class Solver {
     return course.loss() + at_.penalty(x_, set_.columns());
   }
 
+  double rounding(double objective) const {
+    return rounding_of_objective(at_, x_, set_.columns(), screening_, objective);
+  }
+
   template <class Course>
   void run(Course& course, Outcome& out) {
     double check_level = 1.0, best_dual = -INFINITY;
     bool foresees = Course::is_modelled;  // proofs come from steps, as long as these have one
     const int last_foreseen = out.iterations + tuning::foreseen_steps;
+    int counted_from = out.iterations;
+    double lowest = INFINITY;
     out.converged = is_ahead_ = false;
     while (true) {
       problem_.settings.check_interrupt();
@@ -169,6 +176,13 @@ class Solver {
       const Verdict first = course.before_step(out);
       if (first == Verdict::again) continue;
       if (first == Verdict::stop) break;
+      if (Course::is_modelled && out.iterations >= counted_from + tuning::steps_of_a_crawl) {
+        recompute();  // what rounding makes of the scores is no progress
+        const double now = objective(course);
+        if (lowest - now < std::max(tuning::share_of_a_crawl * out.gap, rounding(std::fabs(now)))) break;
+        counted_from = out.iterations;
+        lowest = now;
+      }
       load(course.tighten());
       if (!by_step && (out.gap <= at_.goal || step_.worst() <= check_level)) {
         const double worst = step_.worst();
