@@ -31,7 +31,7 @@ class BlockCurvature {
     is_made_ = false;
   }
 
-  void prepare(const ClassSet& set, const Vector& s, bool fresh) {
+  void prepare(const ClassSet& set, const Vector& s, bool fresh, double level) {
     if (fresh) forget();
     const Columns& features = set.features();
     const bool made = std::exchange(is_made_, true);
@@ -46,8 +46,11 @@ class BlockCurvature {
       }
       Columns columns(places_[k].size());
       for (std::size_t i = 0; i < columns.size(); ++i) columns[i] = features[places_[k][i]];
-      if (!made) grams_[k].build(problem_.design, std::move(columns), weights_of(s, k), problem_.settings.intercept);
+      if (!made)
+        grams_[k].build(problem_.design, std::move(columns), weights_of(s, k), problem_.settings.intercept,
+                        P::Form::largest_gram);
       else grams_[k].extend(problem_.design, std::move(columns), problem_.settings.intercept);
+      grams_[k].couple(problem_.form, level);
     }
   }
 

@@ -28,13 +28,15 @@ class JointCurvature {
   }
   void forget() {
     pairs_ = {};
+    column_.clear();
+    level_ = 0.0;
     index_.clear();
     weight_.clear();
     factored_.clear();
   }
 
   // A new matrix at these dual weights, or the old one with the set's new coefficients.
-  void prepare(Panel<D>& panel, const ClassSet& set, const Vector& s, bool fresh) {
+  void prepare(Panel<D>& panel, const ClassSet& set, const Vector& s, bool fresh, double level) {
     if (fresh || is_empty()) {
       forget();
       s_ = s;
@@ -50,8 +52,11 @@ class JointCurvature {
       index_[t] = static_cast<int>(pairs_.size());
       pairs_.place.push_back(static_cast<int>(t) / problem_.m);
       pairs_.klass.push_back(static_cast<int>(t) % problem_.m);
+      column_.push_back(set.features()[t / problem_.m]);
     }
     if (static_cast<int>(pairs_.size()) > first) extend(panel, first);
+    problem_.form.add_to_pairs(column_, pairs_.klass, first, level, level_, gram_.data(), stride_);
+    level_ = level;
   }
 
   // Minimises the model with the penalty from its slopes at b and shift. Changes both; returns whether anything moved.
@@ -181,7 +186,7 @@ class JointCurvature {
     const int m = problem_.m, count = static_cast<int>(pairs_.size());
     make_room(gram_, stride_, first, count);
     for (int t = first; t < count; ++t) std::fill_n(gram_.data() + static_cast<Index>(t) * stride_, count, 0.0);
-    panel.joint_gram(pairs_, first, {s_, weight_}, gram_.data(), stride_);
+    panel.joint_gram(pairs_, first, {s_, weight_}, gram_.data(), stride_, P::Form::needs_digits);
     follow_.resize(static_cast<std::size_t>(count) * m, 0.0);
     if (problem_.settings.intercept) take_out_intercepts(panel, first);
     mirror(gram_.data(), count, first, stride_);
@@ -205,11 +210,13 @@ class JointCurvature {
   }
   const P& problem_;
   Pairs pairs_;
+  Columns column_;            // of each pair
   Columns index_, factored_;  // of each cell among the pairs; pairs of the factor
   std::vector<char> is_live_;
   std::vector<std::pair<int, double>> came_;  // live ones without a place in the factor, and their curvatures
   Vector s_, weight_;                         // at which the matrix was made
   Vector gram_, cross_, follow_;
+  double level_ = 0.0;  // of the form in the matrix
   int stride_ = 0;
   ClassFactor intercepts_, factor_;
   Vector slope_, moved_;  // during descent
