@@ -22,6 +22,8 @@ struct FormAlong {
 struct Uncoupled {
   static constexpr int largest_gram = tuning::largest_class_gram;
   static constexpr bool needs_digits = false;  // whether steps need curvature in double precision
+  // The share of the worst violation at which descent may leave the rest to conjugate gradients.
+  static constexpr double descent_share = tuning::class_descent;
 
   // Products with the part of Q among some columns, chosen as a panel's are.
   class Part {
@@ -50,6 +52,7 @@ struct Coupled {
   // Columns of a kernel are too alike to do without a matrix.
   static constexpr int largest_gram = std::numeric_limits<int>::max();
   static constexpr bool needs_digits = true;
+  static constexpr double descent_share = 0.0;
   KernelForm<T> kernel;
 
   class Part {

@@ -29,6 +29,7 @@ class ClassGram {
   double mean(int i) const { return mean_[i]; }
   double diagonal(int i) const { return square_[i]; }
   const double* column(int i) const { return gram_.data() + static_cast<std::size_t>(i) * stride_; }
+  int stride() const { return stride_; }
   const Columns& columns() const { return columns_; }
   const Vector& weights() const { return h_; }
 

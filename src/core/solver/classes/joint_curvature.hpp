@@ -2,7 +2,7 @@
 // Descent on it knows how the classes pull at each other; its factor leaves little to conjugate gradients.
 #pragma once
 #include "solver/classes/class_gram.hpp"
-#include "solver/classes/descent.hpp"
+#include "solver/classes/set_descent.hpp"
 #include "solver/classes/problem.hpp"
 
 namespace clearning {
@@ -55,6 +55,7 @@ class JointCurvature {
       column_.push_back(set.features()[t / problem_.m]);
     }
     if (static_cast<int>(pairs_.size()) > first) extend(panel, first);
+    if (level != level_ || first == 0) descent_.invalidate();
     problem_.form.add_to_pairs(column_, pairs_.klass, first, level, level_, gram_.data(), stride_);
     level_ = level;
   }
@@ -69,7 +70,7 @@ class JointCurvature {
       slope_[t] = slope[cell(t)];
       for (int k = 0; k < m; ++k) slope_[t] -= follow_[t * m + k] * even[k];
     }
-    const bool any = sweep(*this, problem_.penalty, at, set.features(), tolerance, b);
+    const bool any = descent_.run(*this, problem_.penalty, at, set.features(), tolerance, b);
     if (!problem_.settings.intercept) return any;
     Vector back = even;
     solve_intercepts(back);
@@ -95,6 +96,13 @@ class JointCurvature {
     const int t = index_[cell];
     moved_[t] += by;
     loops().axpy(by, column(t), slope_.data(), slope_.size());
+  }
+  // The same where the slopes are of no more use.
+  void record(std::size_t cell, double by) { moved_[index_[cell]] += by; }
+  std::vector<GramPart> parts() const {
+    GramPart all{gram_.data(), stride_, 1.0, {}};
+    for (std::size_t t = 0; t < pairs_.size(); ++t) all.cells.push_back(cell(t));
+    return {all};
   }
 
   // The factor of the live coefficients' matrix. Where few have come or gone the last one serves: with zeros for those
@@ -219,6 +227,7 @@ class JointCurvature {
   double level_ = 0.0;  // of the form in the matrix
   int stride_ = 0;
   ClassFactor intercepts_, factor_;
+  SetDescent<Pen, typename P::Form> descent_;
   Vector slope_, moved_;  // during descent
 };
 

@@ -71,7 +71,7 @@ class ClassModel {
       problem_.settings.check_interrupt();
       if (!problem_.is_smooth()) {
         const double worst = problem_.penalty.violation(at, features, set.in(), b_, slope_);
-        const double enough = std::max(0.1 * accuracy, tuning::class_descent * worst);
+        const double enough = std::max(0.1 * accuracy, P::Form::descent_share * worst);
         if (!descend(x, at, set, enough) && round > 0) break;
         refresh();
       }
