@@ -34,7 +34,11 @@ class KernelClassPlain(ClassPlain):
 
     def doubt(self, point: Point, alpha: float) -> float:
         """What is unknown of P because Q is positive semidefinite up to noise only."""
-        size = self.noise * np.abs(self.Q).max(initial=0.0) * float(np.sum(np.square(point.coef, dtype=LONG)))
+        size = (
+            self.noise
+            * np.abs(self.Q).max(initial=0.0)
+            * float(np.sum(np.square(point.coef, dtype=LONG)))
+        )
         return float(alpha * (1 - self.l1_ratio) / 2 * size)
 
 

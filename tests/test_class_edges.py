@@ -8,10 +8,8 @@ from sklearn.model_selection import LeaveOneOut
 from clearning import (
     CLearningClassifier,
     CLearningClassifierCV,
-    KernelCLearningClassifier,
     WeightedMarginClassifier,
     clearning_path,
-    kernel_clearning_path,
     kernel_temperature_path,
     temperature_path,
 )

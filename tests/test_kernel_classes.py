@@ -81,9 +81,7 @@ def reference(K, M, y, m, **options):
 def test_fit_is_optimal_by_a_general_solver(l1_ratio, rho, u):
     _, K, y = make_classes(n=30)
     options = {"alpha": 0.05, "l1_ratio": l1_ratio, "rho": rho, "u": u}
-    path = kernel_clearning_path(
-        K, y, alphas=[0.05], l1_ratio=l1_ratio, rho=rho, u=u, tol=1e-9
-    )
+    path = kernel_clearning_path(K, y, alphas=[0.05], l1_ratio=l1_ratio, rho=rho, u=u, tol=1e-9)
     ours = objective(K, K, y, path.coefs[0], path.intercepts[0], **options)
     best = reference(K, K, y, 3, **options)
     assert path.objectives[0] == pytest.approx(ours, rel=1e-13)
@@ -246,9 +244,7 @@ def test_single_precision_is_certified_on_its_own_matrix():
     single = K.astype(np.float32)
     path = kernel_clearning_path(single, y, alphas=[0.01], l1_ratio=0.5)
     exact = single.astype(float)
-    ours = objective(
-        exact, exact, y, path.coefs[0], path.intercepts[0], alpha=0.01, l1_ratio=0.5
-    )
+    ours = objective(exact, exact, y, path.coefs[0], path.intercepts[0], alpha=0.01, l1_ratio=0.5)
     # The matrix is lifted by its rounding before it is solved.
     assert path.objectives[0] == pytest.approx(ours, abs=1e-5)
     assert path.converged.all()

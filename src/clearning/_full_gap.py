@@ -222,7 +222,7 @@ class Pair:
     def objective(self) -> float:
         """Return the objective in double precision, or the solver's where that is larger."""
         fit = self.fit
-        loss = self.target.shares @ self.losses()
+        loss = float(self.target.shares @ self.losses())
         ridge = fit.alpha * (1 - fit.l1_ratio) / 2 * self.square
         return max(loss + ridge + fit.alpha * fit.l1_ratio * self.norm(), fit.objective)
 

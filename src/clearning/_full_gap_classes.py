@@ -1,4 +1,4 @@
-"""What landmarks cost where there are many classes: the certificate of `_full_gap`, a column a class.
+"""What landmarks cost where there are many classes: `_full_gap`, with a column a class.
 
 The weights sᵢ are in the simplex, Rᵢ = κ pᵢ(sᵢ − e_c), and with intercepts each column of R sums to
 zero. Scaling R by c leaves (1−c)e_c + c s in the simplex. The ℓ₁ penalty's threshold holds for
@@ -14,7 +14,7 @@ import numpy as np
 
 from clearning._full_gap import Array, Pair
 
-# Turns of the scaling that evens out the classes' weights; what is left is made up for in the bound.
+# Turns of the scaling that evens out the classes' weights; what is left is made up for later.
 _TURNS = 2000
 _EVEN = 1e-17
 
@@ -27,7 +27,9 @@ class ClassPair(Pair):
     def offsets(self) -> Array:
         """What is added to the scores."""
         offset = self.target.offset
-        return np.zeros((len(self.target.codes), self.target.n_classes)) if offset is None else offset
+        return (
+            np.zeros((len(self.target.codes), self.target.n_classes)) if offset is None else offset
+        )
 
     @property
     def own(self) -> Array:

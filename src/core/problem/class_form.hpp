@@ -162,8 +162,7 @@ struct Coupled {
       double* target = gram + static_cast<std::size_t>(c) * stride;
       const T* from = kernel.column(column[c]);
       for (int r = 0; r < count; ++r)
-        if (klass[r] == klass[c])
-          target[r] += (c < kept && r < kept ? level - level_before : level) * from[column[r]];
+        if (klass[r] == klass[c]) target[r] += (c < kept && r < kept ? level - level_before : level) * from[column[r]];
     }
   }
   // Of the form's value.

@@ -108,8 +108,7 @@ class Panel<Dense<T>> {
                   bool in_double = false) const {
     const double count = static_cast<double>(pairs.size());
     if (in_double || static_cast<double>(x_.n) * count * (count - first) < tuning::products_in_double ||
-        !are_near_zero(pairs) ||
-        !fill_gram<float>(pairs, first, at, gram, stride))
+        !are_near_zero(pairs) || !fill_gram<float>(pairs, first, at, gram, stride))
       fill_gram<double>(pairs, first, at, gram, stride);
   }
 

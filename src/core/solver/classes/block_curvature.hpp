@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "solver/classes/class_gram.hpp"
-#include "solver/classes/set_descent.hpp"
 #include "solver/classes/problem.hpp"
+#include "solver/classes/set_descent.hpp"
 #include "solver/classes/straight_lines.hpp"
 
 namespace clearning {
@@ -219,7 +219,7 @@ class BlockCurvature {
   std::vector<ClassFactor> factors_;
   StraightLines<Pen> straight_;
   SetDescent<Pen, typename P::Form> descent_;
-  double level_ = 0.0;  // of the form in the matrices
+  double level_ = 0.0;                      // of the form in the matrices
   std::vector<Columns> places_, factored_;  // of each class's columns in the set, and those of them in the factors
   std::vector<char> is_live_;
   std::vector<Arrival> came_;

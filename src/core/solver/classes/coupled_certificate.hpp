@@ -10,8 +10,8 @@ template <class P, class T>
 class ClassCertificate<P, Coupled<T>> {
  public:
   explicit ClassCertificate(const P& problem)
-      : problem_(problem), pulls_(problem.p * problem.m), one_(problem.p, 1.0), largest_(problem.form.kernel.largest()) {
-  }
+      : problem_(problem), pulls_(problem.p * problem.m), one_(problem.p, 1.0),
+        largest_(problem.form.kernel.largest()) {}
 
   // Pulls of all columns at the last pair that was looked at.
   const Vector& correlations() const { return pulls_; }

@@ -2,8 +2,8 @@
 // Descent on it knows how the classes pull at each other; its factor leaves little to conjugate gradients.
 #pragma once
 #include "solver/classes/class_gram.hpp"
-#include "solver/classes/set_descent.hpp"
 #include "solver/classes/problem.hpp"
+#include "solver/classes/set_descent.hpp"
 
 namespace clearning {
 

@@ -403,7 +403,7 @@ class ClassModel {
   static double pull(const ClassIterate& x) { return std::sqrt(loops().dot(x.e.data(), x.e.data(), x.e.size())); }
 
   const P& problem_;
-  Panel<D> panel_, moving_;  // the set's columns, and those that conjugate gradients move
+  Panel<D> panel_, moving_;                            // the set's columns, and those that conjugate gradients move
   typename P::Form::Part coupling_, moving_coupling_;  // of the form among them
   std::size_t known_ = 0;                              // features that the panel has
   JointCurvature<P> joint_;
@@ -411,7 +411,7 @@ class ClassModel {
   Vector b_, start_, shift_, slope_, first_slope_, even_, first_even_;
   Vector along_, bent_, foreseen_, foreseen_b_, curvature_;
   Vector coupled_;  // level Q (b - start) of the set
-  Columns open_;  // places of the features without a penalty
+  Columns open_;    // places of the features without a penalty
   double worst_ = 0.0, lift_ = 0.0, ridge_ = 0.0;
   int fresh_steps_ = -1, lost_steps_ = 0;
   bool is_stale_ = true, is_joint_ = true;
