@@ -115,18 +115,18 @@ def plain_of(problem: Problem, loss: MarginLoss, l1_ratio: float) -> Plain:
         return linear_plain(problem, loss, l1_ratio)
     dtype = np.asarray(handed_over(problem.X, problem.storage)).dtype
     if problem.square is not None:
-        return kernel_plain(problem, problem.X, _lifted(problem.square, dtype), loss, l1_ratio)
-    K = _lifted(problem.X, dtype)
+        return kernel_plain(problem, problem.X, lifted(problem.square, dtype), loss, l1_ratio)
+    K = lifted(problem.X, dtype)
     return kernel_plain(problem, K, K, loss, l1_ratio)
 
 
-def _lifted(K: Array, dtype: Any) -> Array:
+def lifted(K: Array, dtype: Any) -> Array:
     """The matrix whose problem is solved: its diagonal makes up for eigenvalues below zero."""
     single = dtype == np.float32
-    lifted = check_kernel_matrix(K.astype(np.float32 if single else np.float64))
+    solved = check_kernel_matrix(K.astype(np.float32 if single else np.float64))
     most = (1e-4 if single else 1e-6) * len(K) * np.abs(K).max()
-    assert np.abs(lifted - K).max() <= most, "lifted by more than rounding"
-    return lifted.astype(np.float64)
+    assert np.abs(solved - K).max() <= most, "lifted by more than rounding"
+    return solved.astype(np.float64)
 
 
 def path_fits(problem: Problem, path: Any) -> list[Fit]:
@@ -175,7 +175,7 @@ def kernel_fits(problem: Problem, model: Any) -> list[Fit]:
     options = problem.options
     K = kernel_matrix(problem.X, options, model.gamma_)
     if options["kernel"] == "precomputed":
-        K = _lifted(K, options.get("dtype", "float64"))
+        K = lifted(K, options.get("dtype", "float64"))
     centres = held if model.landmarks_ is None else model.landmarks_
     coef = np.zeros(len(weight))
     coef[model.support_] = model.dual_coef_[0]

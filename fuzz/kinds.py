@@ -27,6 +27,7 @@ from answers import (
 )
 from bad import spoil
 from blocks import CALL, class_block_fits, class_block_views, draw_class_blocks, in_blocks
+from kernel_many import kernel_class_fits, many_classes
 from many import class_fits, class_views, draw_classes_path
 from problems import Problem, Rng, chance, pick, power
 
@@ -189,6 +190,13 @@ def draw_kernel_path(rng: Rng) -> Problem:
     return _with_landmarks(rng, problem) if n > 3 and chance(rng, 0.2) else problem
 
 
+def draw_kernel_classes_path(rng: Rng) -> Problem:
+    problem = many_classes(rng, draw_kernel_path(rng))
+    while problem.kind == "kernel_path":
+        problem = many_classes(rng, draw_kernel_path(rng))
+    return problem
+
+
 def _with_landmarks(rng: Rng, problem: Problem) -> Problem:
     n = len(problem.X)
     chosen = rng.choice(n, int(rng.integers(1, n)), replace=False)
@@ -348,6 +356,13 @@ KINDS: dict[str, Kind] = {
         "result = clearning.kernel_clearning_path(X, y, **options, **given)",
         path_fits,
         path_views,
+    ),
+    "kernel_classes_path": Kind(
+        0.05,
+        draw_kernel_classes_path,
+        "result = clearning.kernel_clearning_path(X, y, **options, **given)",
+        kernel_class_fits,
+        class_views,
     ),
     "kernel": Kind(
         0.14,

@@ -104,9 +104,13 @@ class ClassPlain:
         return self.offset + np.asarray(point.intercept, dtype) + self.X.astype(dtype) @ coef.T
 
     def penalty(self, coef: NDArray) -> NDArray:
-        squares = (coef**2).sum(axis=0)
-        norms = np.sqrt(squares) if self.is_grouped else np.abs(coef).sum(axis=0)
-        return self.factor @ (self.l1_ratio * norms + (1 - self.l1_ratio) / 2 * squares)
+        norms = np.sqrt((coef**2).sum(axis=0)) if self.is_grouped else np.abs(coef).sum(axis=0)
+        ridge = (coef * self.pull(coef)).sum()
+        return self.l1_ratio * (self.factor @ norms) + (1 - self.l1_ratio) / 2 * ridge
+
+    def pull(self, coef: NDArray) -> NDArray:
+        """The slope of the quadratic part, which is half of what it has with the coefficients."""
+        return self.factor * coef
 
     def value(self, point: Point, alpha: float) -> float:
         with np.errstate(all="ignore"):
@@ -129,8 +133,12 @@ class ClassPlain:
     def best_constant(self) -> Point:
         if not self.fit_intercept:
             return self.zero
-        bare = replace(self, X=self.X[:, :0], factor=self.factor[:0])
+        bare = self.bare()
         return Point(self.zero.coef, bare.descend(1.0, bare.zero).intercept)
+
+    def bare(self) -> ClassPlain:
+        """The problem without columns."""
+        return replace(self, X=self.X[:, :0], factor=self.factor[:0])
 
     def descend(self, alpha: float, start: Point) -> Point:
         """L-BFGS on a norm that is rounded off at zero, less and less."""
@@ -162,8 +170,9 @@ class ClassPlain:
         norms = np.sqrt(squares + smoothing**2)
         held = alpha * self.factor
         lasso = float((self.l1_ratio * held * norms).sum())
-        ridge = float(((1 - self.l1_ratio) / 2 * held * (coef**2).sum(axis=0)).sum())
-        slope = s.T @ self.X + held * (self.l1_ratio * coef / norms + (1 - self.l1_ratio) * coef)
+        pull = (1 - self.l1_ratio) * alpha * self.pull(coef)
+        ridge = float((pull * coef).sum()) / 2
+        slope = s.T @ self.X + held * self.l1_ratio * coef / norms + pull
         value = float(self.weight @ self.losses(g)) + lasso + ridge
         return value, np.r_[s.sum(axis=0) * self.fit_intercept, slope.ravel()]
 
@@ -192,7 +201,11 @@ def class_plain(problem: Problem) -> ClassPlain:
 
 
 def class_fits(problem: Problem, path: Any) -> list[Fit]:
-    plain = class_plain(problem)
+    return class_fits_of(class_plain(problem), path)
+
+
+def class_fits_of(plain: ClassPlain, path: Any) -> list[Fit]:
+    """What a path claims of a problem."""
     return [
         Fit(
             plain,

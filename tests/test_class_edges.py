@@ -8,10 +8,8 @@ from sklearn.model_selection import LeaveOneOut
 from clearning import (
     CLearningClassifier,
     CLearningClassifierCV,
-    KernelCLearningClassifier,
     WeightedMarginClassifier,
     clearning_path,
-    kernel_clearning_path,
     kernel_temperature_path,
     temperature_path,
 )
@@ -101,8 +99,6 @@ def test_cold_temperatures_are_certified(wine, rho):
         lambda X, y: temperature_path(X, y, alpha=0.1),
         lambda X, y: kernel_temperature_path(X @ X.T, y, alpha=0.1),
         lambda X, y: WeightedMarginClassifier(CLearningClassifier()).fit(X, y),
-        lambda X, y: KernelCLearningClassifier().fit(X, y),
-        lambda X, y: kernel_clearning_path(X @ X.T, y),
     ],
 )
 def test_what_is_for_two_classes_says_so(wine, fit):

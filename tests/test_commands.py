@@ -84,13 +84,34 @@ def test_three_classes_from_a_file_to_a_decision(three, tmp_path, capsys):
     assert page.read_text().count("<option") == 3
 
 
-def test_a_kernel_of_three_classes_is_refused_before_anything_is_fitted(three, tmp_path, capsys):
-    told = ["fit", three / "t.csv", "--target", "fate", "-o", tmp_path, "--kernel"]
-    assert run(*told) == 1
-    shown = capsys.readouterr()
-    assert "The target has 3 classes and a kernel takes two: leave --kernel out" in shown.err
-    assert "cross-validated" not in shown.out
-    assert not list(tmp_path.iterdir())
+def test_a_kernel_of_three_classes_from_a_file_to_a_decision(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    angle, y = rng.uniform(0, 6.28, 150), rng.integers(0, 3, 150)
+    radius = 1 + 2 * y + 0.3 * rng.normal(size=150)
+    columns = {"x": radius * np.cos(angle), "z": radius * np.sin(angle)}
+    table, model = tmp_path / "t.csv", tmp_path / "model.skops"
+    write_csv(table, {**columns, "ring": np.array(["in", "mid", "out"])[y]})
+    assert run("fit", table, "--target", "ring", "-o", tmp_path, "--kernel") == 0
+    assert load_model(model).classifier.dual_coef_.shape[0] == 3
+    told = pl.read_parquet(tmp_path / "predictions.parquet")
+    assert (told["predicted"] == told["actual"]).mean() > 0.85
+    new = tmp_path / "new.csv"
+    write_csv(new, columns)
+    assert run("predict", model, new, "-o", tmp_path / "o.csv") == 0
+    assert pl.read_csv(tmp_path / "o.csv").columns[-3:] == [
+        f"probability of {label}" for label in ("in", "mid", "out")
+    ]
+    assert run("explain", model, new, "-o", tmp_path / "e.parquet") == 0
+    assert pl.read_parquet(tmp_path / "e.parquet")["class"].n_unique() == 3
+    assert run("report", model, table, "-o", tmp_path / "r.html") == 0
+    assert "A kernel model compares rows with" in (tmp_path / "r.html").read_text()
+    onnx = pytest.importorskip("onnxruntime", reason="graphs are run by onnxruntime")
+    assert run("export", model, "-o", tmp_path / "m.onnx") == 0
+    session = onnx.InferenceSession(tmp_path / "m.onnx")
+    given = {name: np.reshape(values, (-1, 1)) for name, values in columns.items()}
+    probabilities = session.run(None, given)[1]
+    here = pl.read_csv(tmp_path / "o.csv").select("^probability.*$")
+    np.testing.assert_allclose(probabilities, here.to_numpy(), atol=1e-9)
 
 
 def test_fit_writes_three_files_and_nothing_else(fitted):

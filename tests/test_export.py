@@ -149,6 +149,8 @@ THREE = {
     "grouped": CLearningClassifierCV(alphas=5, groups="classes"),
     "one versus rest": CalibratedMarginClassifier(LinearSVC()),
     "jointly calibrated": CalibratedMarginClassifier(LinearSVC(), method="joint"),
+    "kernel": KernelCLearningClassifier(),
+    "kernel on landmarks": KernelCLearningClassifierCV(alphas=5, n_landmarks=20, groups="classes"),
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,10 +13,11 @@ from sklearn.utils import check_random_state
 from clearning._designs import Indices
 from clearning._expansion import Expansion, expand_at
 from clearning._full_gap import FullCertificate, Solution, full_certificate
-from clearning._problem import Grid, Problem, Settings, Start
+from clearning._problem import Grid, Problem, Settings, Start, Target
 from clearning._regularization_path import RegularizationPath
 from clearning.kernels import Kernel
 from clearning.landmarks import draw_more
+from clearning.losses import MultiCoherence
 from clearning.path import solve_path
 
 AUTO = "auto"
@@ -82,22 +84,34 @@ class LandmarkRefinement:
             point = self._solve(expansion, path, path.alphas[[index]], start)
             certificate = self._certify(more, point, at)
         if point is not path:
-            path = _grafted(path, index, np.searchsorted(expansion.centres, first), point)
+            path = _grafted(path, index, point, first, expansion.centres)
         return LandmarkFit(expansion, path, certificate.gap)
 
     def _certify(self, centres: Indices, path: RegularizationPath, index: int) -> FullCertificate:
-        start = path.start(index)
+        start, problem = path.start(index), self.problem
         fit = Solution(
             centres,
-            start.coef,
+            start.coef.T,
             start.intercept,
             float(path.objectives[index]),
             path.loss,
             float(path.alphas[index]),
             path.l1_ratio,
+            problem.penalty.groups is not None,
         )
-        problem = self.problem
-        return full_certificate(self.kernel, self.X, problem.target, problem.fit_intercept, fit)
+        target, intercept = problem.target, problem.fit_intercept
+        if start.coef.ndim == 1 or isinstance(path.loss, MultiCoherence):
+            return full_certificate(self.kernel, self.X, target, intercept, fit)
+        parts = [
+            full_certificate(self.kernel, self.X, one, intercept, of)
+            for one, of in _against_rest(target, fit)
+        ]
+        return FullCertificate(
+            sum(part.bound for part in parts),
+            sum(part.objective for part in parts),
+            np.max([part.slopes for part in parts], axis=0),
+            parts[0].threshold,
+        )
 
     def _more(
         self, centres: Indices, certificate: FullCertificate, rng: np.random.RandomState
@@ -111,25 +125,47 @@ class LandmarkRefinement:
     def _solve(
         self, expansion: Expansion, path: RegularizationPath, alphas: Any, start: Start
     ) -> RegularizationPath:
-        problem, grid = replace(self.problem, design=expansion), Grid.of(alphas)
+        penalty = self.problem.penalty.on(expansion.n_columns)
+        problem, grid = replace(self.problem, design=expansion, penalty=penalty), Grid.of(alphas)
         return solve_path(problem, path.loss, path.l1_ratio, grid, self.settings, start)
 
 
 def _start_at(centres: Indices, old: Indices, start: Start) -> Start:
     """Return a start in other landmarks, the old ones among them."""
-    coef = np.zeros(len(centres))
-    coef[np.searchsorted(centres, old)] = start.coef
+    coef = np.zeros((*start.coef.shape[:-1], len(centres)))
+    coef[..., np.searchsorted(centres, old)] = start.coef
     return Start(coef, start.intercept)
 
 
+def _against_rest(target: Target, fit: Solution) -> Iterator[tuple[Target, Solution]]:
+    """Yield each class's problem and solution, where classes were solved one against the rest.
+
+    Each has the objective that it has by itself; that of all is their sum.
+    """
+    for k in range(target.n_classes):
+        intercept = float(fit.intercept[k])
+        own = replace(fit, coef=fit.coef[:, k], intercept=intercept, objective=-np.inf)
+        yield target.against_rest(k), own
+
+
 def _grafted(
-    path: RegularizationPath, index: int, places: Indices, point: RegularizationPath
+    path: RegularizationPath,
+    index: int,
+    point: RegularizationPath,
+    first: Indices,
+    centres: Indices,
 ) -> RegularizationPath:
-    """Return a path in more landmarks, with one of its points replaced by a solution in them."""
+    """Return a path in more landmarks, with one of its points replaced by a solution in them.
+
+    The path was walked on the first landmarks; all are the centres.
+    """
     kept = path.sparse_coefs
-    n_alphas, n_landmarks = len(path.alphas), point.sparse_coefs.shape[1]
+    # Coefficients come class by class where there are many.
+    klass, place = np.divmod(kept.indices, len(first))
+    n_landmarks = point.sparse_coefs.shape[1] * len(first) // kept.shape[1]
     wide = sparse.csr_array(
-        (kept.data, places[kept.indices], kept.indptr), shape=(n_alphas, n_landmarks)
+        (kept.data, klass * n_landmarks + np.searchsorted(centres, first)[place], kept.indptr),
+        shape=(len(path.alphas), point.sparse_coefs.shape[1]),
     )
     rows = [wide[:index], point.sparse_coefs, wide[index + 1 :]]
     told = {}

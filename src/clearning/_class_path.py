@@ -1,15 +1,16 @@
 """Paths of more than two classes, or of grouped features: the compiled joint solver's Python face.
 
 P(a, B) = (1/n) Σ wᵢ κV(oᵢ + a + B'xᵢ, cᵢ) + α Σⱼ pⱼ [(1−ω)/2 ‖Bⱼ‖² + ω‖Bⱼ‖], with the ℓ₁ norm of
-each row Bⱼ, its ℓ₂ norm, or that of a group of rows. Losses without a joint form are solved one
-class against the rest. Two classes with groups are the joint problem with B = ±b/2.
+each row Bⱼ, its ℓ₂ norm, or that of a group of rows; with a kernel kᵢ is in the place of xᵢ, and
+tr(B'KB) in that of Σ‖Bⱼ‖². Losses without a joint form are solved one class against the rest. Two
+classes with groups are the joint problem with B = ±b/2.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from scipy import sparse
@@ -30,8 +31,9 @@ class ClassPath(RegularizationPath):
     Attributes
     ----------
     coefs : ndarray of shape (n_alphas, n_classes, n_features)
-        Coefficients. Where the ℓ₁ norm alone penalises a feature's row, rows that differ by a
-        constant can have the same objective; the one that the solver reached is returned.
+        Coefficients, of kernel functions where there is a kernel. Where the ℓ₁ norm alone
+        penalises a feature's row, rows that differ by a constant can have the same objective; the
+        one that the solver reached is returned.
     intercepts : ndarray of shape (n_alphas, n_classes)
         Intercepts, which sum to zero over the classes where the fit is joint.
     """
@@ -105,14 +107,8 @@ def solve_class_path(
         return _solve_against_rest(problem, loss, l1_ratio, grid, settings, start)
     scaled, rows = _in_units(problem), _in_rows(start, two)
     request = _request(scaled, joint, l1_ratio, grid, settings, rows)
-    raw = _features(scaled).solve_classes(request)
+    raw = scaled.design.solve_classes(request)
     return _read_two(problem, raw, loss, l1_ratio) if two else _read(problem, raw, joint, l1_ratio)
-
-
-def _features(problem: Problem) -> Features:
-    if not isinstance(problem.design, Features):
-        raise TypeError("many classes and groups are solved with features, not with kernels.")
-    return problem.design
 
 
 def _in_units(problem: Problem) -> Problem:
@@ -124,7 +120,7 @@ def _in_units(problem: Problem) -> Problem:
     groups = problem.penalty.groups
     if groups is None or len(np.unique(groups)) == len(groups) or (problem.scales == 1.0).all():
         return problem
-    X, inverse = _features(problem).columns, 1.0 / problem.scales
+    X, inverse = cast(Features, problem.design).columns, 1.0 / problem.scales
     divided = (X @ sparse.diags_array(inverse)).tocsc() if sparse.issparse(X) else X * inverse
     return replace(problem, design=Features(divided))
 
@@ -272,18 +268,13 @@ def _solve_against_rest(
 
 def _against_rest(problem: Problem, k: int) -> Problem:
     """Return the problem of one class against all others."""
-    target, penalty = problem.target, problem.penalty
+    penalty = problem.penalty
 
     def row(values: Any) -> Any:
         return values if np.ndim(values) == 0 else values[k]
 
     return replace(
         problem,
-        target=replace(
-            target,
-            classes=np.array([False, True]),
-            codes=(target.codes == k).astype(np.intp),
-            offset=None if target.offset is None else target.offset[:, k],
-        ),
+        target=problem.target.against_rest(k),
         penalty=replace(penalty, lower=row(penalty.lower), upper=row(penalty.upper)),
     )

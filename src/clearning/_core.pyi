@@ -20,6 +20,9 @@ def solve_kernel(
     K: NDArray[Any], penalty: NDArray[Any], request: dict[str, Any]
 ) -> dict[str, Any]: ...
 def solve_dense_classes(X: NDArray[Any], request: dict[str, Any]) -> dict[str, Any]: ...
+def solve_kernel_classes(
+    K: NDArray[Any], penalty: NDArray[Any], request: dict[str, Any]
+) -> dict[str, Any]: ...
 def solve_sparse_classes(
     data: NDArray[Any],
     indices: NDArray[Any],

@@ -47,6 +47,9 @@ class Design(Protocol):
     def solve(self, request: dict[str, Any], loss: Loss) -> dict[str, Any]:
         """Ask the compiled core, whose request describes the loss already."""
 
+    def solve_classes(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Ask the compiled core about many classes together."""
+
 
 @dataclass(frozen=True)
 class Features:
@@ -89,7 +92,6 @@ class Features:
             )
 
     def solve_classes(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Ask the compiled core about many classes together."""
         with threads_for(self.columns.size):
             return _solve_by_columns(
                 self.columns,

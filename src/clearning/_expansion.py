@@ -68,12 +68,20 @@ class Expansion:
     def solve(self, request: dict[str, Any], loss: Loss) -> dict[str, Any]:
         """Ask the compiled core, which reads both matrices by columns."""
         with threads_for(self.K.size):
-            if self.penalty_kernel is not None:
-                penalty = np.asfortranarray(self.penalty_kernel, dtype=self.K.dtype)
-                return _core.solve_kernel(np.asfortranarray(self.K), penalty, request)
-            # A symmetric matrix is its own transpose, so no copy is needed in either memory order.
-            K = self.K.T if self.K.flags.c_contiguous else np.asfortranarray(self.K)
-            return _core.solve_kernel(K, K, request)
+            return _core.solve_kernel(*self._by_columns(), request)
+
+    def solve_classes(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Ask the compiled core about many classes together."""
+        with threads_for(self.K.size):
+            return _core.solve_kernel_classes(*self._by_columns(), request)
+
+    def _by_columns(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        if self.penalty_kernel is not None:
+            penalty = np.asfortranarray(self.penalty_kernel, dtype=self.K.dtype)
+            return np.asfortranarray(self.K), penalty
+        # A symmetric matrix is its own transpose, so no copy is needed in either memory order.
+        K = self.K.T if self.K.flags.c_contiguous else np.asfortranarray(self.K)
+        return K, K
 
 
 def expand(kernel: Kernel, X: Any, n_landmarks: int | None, random_state: Any) -> Expansion:

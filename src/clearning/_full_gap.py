@@ -31,7 +31,7 @@ from scipy.optimize import lsq_linear, minimize_scalar
 from clearning._kernel_matrix import EPS, check_kernel_matrix
 from clearning._problem import Target
 from clearning.kernels import Kernel
-from clearning.losses import Hinge, Loss
+from clearning.losses import Hinge
 
 Array = NDArray[np.float64]
 
@@ -44,15 +44,20 @@ _SUM_UNITS = 64.0
 
 @dataclass(frozen=True)
 class Solution:
-    """A fit on landmarks: its coefficients at their samples, and what it minimised."""
+    """A fit on landmarks: its coefficients at their samples, and what it minimised.
+
+    Of more than two classes there is a column of coefficients a class; `grouped` says whether their
+    rows are penalised together.
+    """
 
     centres: NDArray[np.intp]
     coef: Array
-    intercept: float
+    intercept: Any
     objective: float
-    loss: Loss
+    loss: Any
     alpha: float
     l1_ratio: float
+    grouped: bool = False
 
 
 @dataclass(frozen=True)
@@ -98,14 +103,18 @@ def full_certificate(
     kernel = replace(kernel, dtype="float64")
     if kernel.precomputed:
         X = check_kernel_matrix(X, "X").astype(np.float64, copy=False)
-    used = np.flatnonzero(fit.coef)
+    used = np.flatnonzero(fit.coef if fit.coef.ndim == 1 else fit.coef.any(axis=1))
     fit = replace(fit, centres=fit.centres[used], coef=fit.coef[used])
     columns = np.zeros((len(target.codes), 0))
     if len(used) > 0:
         columns = kernel.columns(X, fit.centres)
-    pair = Pair(kernel, X, target, fit_intercept, fit, columns)
+    # Not at the top: it builds on this module.
+    from clearning._full_gap_classes import ClassPair
+
+    kind = Pair if fit.coef.ndim == 1 else ClassPair
+    pair = kind(kernel, X, target, fit_intercept, fit, columns)
     s = pair.balanced(pair.weights())
-    r = -target.shares * target.signs * s
+    r = pair.residual(s)
     found = pair.certificate(s, r, kernel.product(X, r))
     return replace(found, bound=-np.inf) if kernel.name == "sigmoid" else found
 
@@ -129,12 +138,17 @@ class Pair:
     @property
     def square(self) -> float:
         """β'Kβ."""
-        return float(self.fit.coef @ self.kb[self.fit.centres])
+        return float(np.vdot(self.fit.coef, self.kb[self.fit.centres]))
+
+    @property
+    def offsets(self) -> Array:
+        """What is added to the scores."""
+        return self.target.offsets
 
     @cached_property
     def scores(self) -> Array:
         """The score of each sample."""
-        return self.target.offsets + self.fit.intercept + self.kb
+        return self.offsets + self.fit.intercept + self.kb
 
     @cached_property
     def noise(self) -> float:
@@ -185,17 +199,37 @@ class Pair:
             positive, heavy, light = ~positive, light, heavy
         return np.where(positive, s * (light / heavy), s) if heavy > 0 else s
 
+    def residual(self, s: Array) -> Array:
+        """Return r, the loss's slope in the scores at weights s."""
+        return -self.target.shares * self.target.signs * s
+
+    def losses(self) -> Array:
+        """Return the loss of each sample."""
+        return self.fit.loss.value(self.target.signs * self.scores)
+
+    def conjugates(self, s: Array, c: float) -> Array:
+        """Return φ* of each sample where r is scaled by c."""
+        return self.fit.loss.conjugate(c * s)
+
+    def steepness(self, pulls: Array) -> Array:
+        """Return what the ℓ₁ penalty compares with its threshold, for each sample's function."""
+        return np.abs(pulls)
+
+    def norm(self) -> float:
+        """Return ‖β‖₁."""
+        return float(np.abs(self.fit.coef).sum())
+
     def objective(self) -> float:
         """Return the objective in double precision, or the solver's where that is larger."""
         fit = self.fit
-        loss = self.target.shares @ fit.loss.value(self.target.signs * self.scores)
+        loss = float(self.target.shares @ self.losses())
         ridge = fit.alpha * (1 - fit.l1_ratio) / 2 * self.square
-        return max(loss + ridge + fit.alpha * fit.l1_ratio * np.abs(fit.coef).sum(), fit.objective)
+        return max(loss + ridge + fit.alpha * fit.l1_ratio * self.norm(), fit.objective)
 
     def certificate(self, s: Array, r: Array, v: Array) -> FullCertificate:
         """Return the best bound of the family of (c, t), for Kr = v."""
         dual = Family(self, s, r, v)
-        slopes = np.abs(v + dual.ridge * self.kb)
+        slopes = self.steepness(v + dual.ridge * self.kb)
         bound = dual.best() if np.isfinite(slopes).all() else -np.inf
         threshold = self.fit.alpha * self.fit.l1_ratio
         return FullCertificate(bound, self.objective(), slopes, threshold)
@@ -205,22 +239,22 @@ class Family:
     """The dual points (c s, t q) of one vector of weights, and their values less their rounding."""
 
     def __init__(self, pair: Pair, s: Array, r: Array, v: Array) -> None:
-        fit, target = pair.fit, pair.target
+        fit = pair.fit
         self.pair, self.s = pair, s
         self.ridge = fit.alpha * (1 - fit.l1_ratio)
-        self.offsets = float(r @ target.offsets)
+        self.offsets = float(np.vdot(r, pair.offsets))
         self.sizes = np.abs(r).sum(), np.abs(fit.coef).sum()
         self.noise = pair.noise
-        self.rr, self.rb, self.bb = float(r @ v), float(r @ pair.kb), pair.square
-        steepest = np.abs(v + self.ridge * pair.kb).max()
+        self.rr, self.rb, self.bb = float(np.vdot(r, v)), float(np.vdot(r, pair.kb)), pair.square
+        steepest = pair.steepness(v + self.ridge * pair.kb).max()
         steepest += self.noise * (self.sizes[0] + self.ridge * self.sizes[1])
         threshold = fit.alpha * fit.l1_ratio
         self.reach = threshold / steepest if steepest > threshold else 1.0
-        self.lost = _SUM_UNITS * EPS * float(np.abs(r) @ np.abs(target.offsets))
+        self.lost = _SUM_UNITS * EPS * float(np.vdot(np.abs(r), np.abs(pair.offsets)))
         if pair.fit_intercept:
             # What rounding left unbalanced, one sample can make up for at the price of its score.
-            largest = np.abs(pair.scores).max() + np.abs(target.offsets).max() + 1.0
-            self.lost += abs(float(r.sum())) * largest
+            largest = np.abs(pair.scores).max() + np.abs(pair.offsets).max() + 1.0
+            self.lost += float(np.abs(r.sum(axis=0)).sum()) * largest
 
     @property
     def indefinite(self) -> bool:
@@ -238,7 +272,7 @@ class Family:
 
     def value(self, c: float) -> float:
         """Return D at c and the best t, less what rounding may have added."""
-        terms = self.pair.target.shares * self.pair.fit.loss.conjugate(c * self.s)
+        terms = self.pair.target.shares * self.pair.conjugates(self.s, c)
         value = c * self.offsets - terms.sum() - self.lost
         value -= _SUM_UNITS * EPS * np.abs(terms).sum()
         if self.ridge == 0:

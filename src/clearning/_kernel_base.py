@@ -16,7 +16,13 @@ from clearning._auto_landmarks import AUTO, LandmarkFit, LandmarkRefinement
 from clearning._door import check_labels, check_matrix, check_weight
 from clearning._expansion import Expansion
 from clearning._margin import MarginClassifierMixin
-from clearning._problem import Penalty, Problem, Target, check_offset, check_target
+from clearning._problem import (
+    Problem,
+    Target,
+    check_kernel_groups,
+    check_offset,
+    check_target,
+)
 from clearning._sklearn import Hidden, Interval, StrOptions
 from clearning._summary import Summary, kernel_summary
 from clearning.kernels import GAMMA_RULES, KERNELS, Kernel, kernel_width
@@ -31,6 +37,7 @@ KERNEL_CONSTRAINTS: dict[str, list[Any]] = {
     "n_landmarks": [StrOptions({AUTO}), Interval(Integral, 1, None, closed="left"), None],
     "dtype": [StrOptions({"float64", "float32"})],
     "random_state": ["random_state"],
+    "groups": [StrOptions({"classes"}), None],
 }
 WITH_GAMMA = ("rbf", "laplacian", "chi2", "polynomial", "poly", "sigmoid")
 
@@ -77,8 +84,10 @@ def _check_non_negative(X: Any) -> None:
 
 
 class BaseKernelClassifier(MarginClassifierMixin, BaseEstimator):
-    """Score f(x) = α + Σ_j β_j k(x_j, x), with β non-zero at the support vectors only."""
+    """Score f(x) = α + Σ_j β_j k(x_j, x), with β non-zero at the support vectors only; of more than
+    two classes one score a class."""
 
+    groups: str | None = None  # models pickled by 0.1 have none
     kernel: Any
     degree: Any
     coef0: Any
@@ -106,7 +115,12 @@ class BaseKernelClassifier(MarginClassifierMixin, BaseEstimator):
             )
         X, y = self._validate(X, y)
         target = check_target(
-            X, y, sample_weight=sample_weight, class_weight=self.class_weight, offset=offset
+            X,
+            y,
+            sample_weight=sample_weight,
+            class_weight=self.class_weight,
+            offset=offset,
+            many=True,
         )
         if self.kernel == "precomputed" and X.shape[1] != X.shape[0]:
             raise ValueError(
@@ -153,7 +167,7 @@ class BaseKernelClassifier(MarginClassifierMixin, BaseEstimator):
                 gamma = kernel_width(
                     gamma,
                     training.X,
-                    training.target.signs,
+                    training.target.codes,
                     training.sample_weight,
                     kernel=self.kernel,
                 )
@@ -189,7 +203,8 @@ class BaseKernelClassifier(MarginClassifierMixin, BaseEstimator):
         return refinement.finish(expansion, path, index)
 
     def _problem(self, expansion: Expansion, target: Target) -> Problem:
-        return Problem(expansion, target, Penalty(), self.fit_intercept)
+        penalty = check_kernel_groups(self.groups, expansion.n_columns, target.n_classes)
+        return Problem(expansion, target, penalty, self.fit_intercept)
 
     def _take(
         self,
@@ -199,22 +214,20 @@ class BaseKernelClassifier(MarginClassifierMixin, BaseEstimator):
         index: int,
     ) -> None:
         """Set the fitted attributes from one point of a path; support vectors by class, as SVC."""
-        expansion, path = fit.expansion, fit.path
-        coef, centres = path.sparse_coefs[[index]].toarray()[0], expansion.centres
-        positive = training.target.signs[centres] > 0
-        order = np.argsort(positive, kind="stable")
-        order = order[coef[order] != 0]
-        n_positive = np.count_nonzero(positive[order])
-        self.classes_ = training.target.classes
+        expansion, path, target = fit.expansion, fit.path, training.target
+        (coef, self.intercept_), centres = path.solution(index), expansion.centres
+        codes = target.codes[centres]
+        order = np.argsort(codes, kind="stable")
+        order = order[coef[:, order].any(axis=0)]
+        self.classes_ = target.classes
         self.kernel_ = replace(kernel, dtype="float64")
         self.gamma_ = kernel.gamma
         self.support_ = training.rows[centres[order]].astype(np.int32)
-        self.n_support_ = np.array([len(order) - n_positive, n_positive], dtype=np.int32)
+        self.n_support_ = np.bincount(codes[order], minlength=target.n_classes).astype(np.int32)
         self.support_vectors_ = np.empty((0, 0))
         if not kernel.precomputed:
             self.support_vectors_ = training.X[centres[order]]
-        self.dual_coef_ = coef[order][None, :]
-        self.intercept_ = path.intercepts[index : index + 1].copy()
+        self.dual_coef_ = coef[:, order]
         self.shape_fit_ = (training.n_samples, self.n_features_in_)
         self.landmarks_ = None if expansion.penalty_kernel is None else training.rows[centres]
         self.objective_ = float(path.objectives[index])
@@ -223,32 +236,34 @@ class BaseKernelClassifier(MarginClassifierMixin, BaseEstimator):
         self.n_iter_ = int(path.n_iters[index])
 
     def decision_function(self, X: Any, offset: ArrayLike | None = None) -> NDArray[Any]:
-        """Return the score f(x) of each sample, from the support vectors alone.
+        """Return the scores of each sample, one for two classes and otherwise one a class.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The samples, or, for a precomputed kernel, the kernel matrix between them and the
             training samples.
-        offset : array-like of shape (n_samples,), default=None
+        offset : array-like of shape (n_samples,) or (n_samples, n_classes), default=None
             Added to the scores.
 
         Returns
         -------
-        scores : ndarray of shape (n_samples,)
-            Positive for ``classes_[1]``.
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            With two classes positive for ``classes_[1]``.
         """
         check_is_fitted(self)
         X = self._validate(X, reset=False)
-        coef = self.dual_coef_[0]
+        two = len(self.classes_) == 2
+        coef = self.dual_coef_[0] if two else self.dual_coef_.T
         if self.kernel_.precomputed:
-            scores = X @ self._full_coef().astype(X.dtype, copy=False)
+            full = self._full_coef()
+            scores = X @ (full[0] if two else full.T).astype(X.dtype, copy=False)
         elif len(coef) == 0:
-            scores = np.zeros(X.shape[0])
+            scores = np.zeros((X.shape[0], *coef.shape[1:]))
         else:
             scores = self.kernel_.score(X, self.support_vectors_, coef)
-        scores = scores + self.intercept_[0]
-        return scores if offset is None else scores + check_offset(X, offset)
+        scores = scores + (self.intercept_[0] if two else self.intercept_)
+        return scores if offset is None else scores + check_offset(X, offset, len(self.classes_))
 
     def summary(self) -> Summary:
         """Return the support vectors, the weightiest first.
@@ -263,9 +278,9 @@ class BaseKernelClassifier(MarginClassifierMixin, BaseEstimator):
         return kernel_summary(self)
 
     def _full_coef(self) -> NDArray[np.float64]:
-        """Return one coefficient per training sample, zeros included."""
-        coef = np.zeros(self.shape_fit_[0])
-        coef[self.support_] = self.dual_coef_[0]
+        """Return one coefficient per score and training sample, zeros included."""
+        coef = np.zeros((len(self.dual_coef_), self.shape_fit_[0]))
+        coef[:, self.support_] = self.dual_coef_
         return coef
 
     def __sklearn_tags__(self) -> Any:
@@ -273,4 +288,5 @@ class BaseKernelClassifier(MarginClassifierMixin, BaseEstimator):
         tags.input_tags.pairwise = self.kernel == "precomputed"
         tags.input_tags.sparse = self.kernel != "precomputed"
         tags.input_tags.positive_only = self.kernel == "chi2"
+        tags.classifier_tags.multi_class = True
         return tags

@@ -63,7 +63,8 @@ class KernelCLearningClassifierCV(SearchMixin, BaseKernelClassifier):
         more, as :class:`KernelCLearningClassifier` does.
     loss : {"coherence", "logistic", "huberized_hinge", "squared_hinge", "hinge"} or Loss, \
             default="coherence"
-        ``"coherence"`` is the C-loss. The hinge-like losses have no probabilities.
+        ``"coherence"`` is the C-loss. The hinge-like losses have no probabilities. Of more than
+        two classes as for :class:`KernelCLearningClassifier`.
     search : {"auto", "paper"}, default="auto"
         What "auto" stands for below: a search from coarse to fine, or the paper's setting, ρ = 1,
         u = 1 and l1_ratio = 0.5 on a fixed grid of 100 penalties,
@@ -121,6 +122,9 @@ class KernelCLearningClassifierCV(SearchMixin, BaseKernelClassifier):
     verbose : bool or "auto", default="auto"
         Whether to show how far the search is and what is left; "auto" does on a terminal and in a
         notebook, True in a log too. A search that will take minutes says so once, unless False.
+    groups : {None, "classes"}, default=None
+        With more than two classes, whether a sample's coefficients are penalised each alone, so
+        that it supports some classes, or together, so that it supports all or none.
 
     Attributes
     ----------
@@ -216,6 +220,7 @@ class KernelCLearningClassifierCV(SearchMixin, BaseKernelClassifier):
         random_state: Any = 0,
         n_jobs: int | None = None,
         verbose: bool | str = "auto",
+        groups: str | None = None,
     ) -> None:
         self.kernel = kernel
         self.gammas = gammas
@@ -243,6 +248,7 @@ class KernelCLearningClassifierCV(SearchMixin, BaseKernelClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.groups = groups
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(
@@ -260,12 +266,12 @@ class KernelCLearningClassifierCV(SearchMixin, BaseKernelClassifier):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The samples, or their kernel matrix if ``kernel="precomputed"``.
         y : array-like of shape (n_samples,)
-            Labels of two classes.
+            Labels of two or more classes.
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights of the samples, in the fits and in the default scores; a weight of
             zero leaves a sample out.
-        offset : array-like of shape (n_samples,), default=None
-            Added to the scores.
+        offset : array-like of shape (n_samples,) or (n_samples, n_classes), default=None
+            Added to the scores; with a column a class for more than two.
         **params : dict
             Passed on to the splitter and the scorer where metadata routing is enabled.
 

@@ -74,6 +74,15 @@ class Target:
             return np.zeros(len(self.codes))
         return np.ascontiguousarray(self.offset)
 
+    def against_rest(self, k: int) -> Target:
+        """Return the target of one class against all others."""
+        return replace(
+            self,
+            classes=np.array([False, True]),
+            codes=(self.codes == k).astype(np.intp),
+            offset=None if self.offset is None else self.offset[:, k],
+        )
+
     def rows(self, index: Indices) -> Target:
         """Return the target of some of the samples."""
 
@@ -97,6 +106,12 @@ class Penalty:
     lower: Array | float = -np.inf
     upper: Array | float = np.inf
     groups: Indices | None = None
+
+    def on(self, n_columns: int) -> Penalty:
+        """Return the same penalty on so many kernel functions, each of which is a group or none."""
+        if self.groups is None or len(self.groups) == n_columns:
+            return self
+        return replace(self, groups=np.arange(n_columns))
 
 
 @dataclass(frozen=True)
@@ -130,7 +145,9 @@ class Problem:
 
     def rows(self, index: Indices) -> Problem:
         """Return the problem of some of the samples."""
-        return replace(self, design=self.design.rows(index), target=self.target.rows(index))
+        design = self.design.rows(index)
+        penalty = self.penalty.on(design.n_columns)
+        return replace(self, design=design, target=self.target.rows(index), penalty=penalty)
 
 
 @dataclass(frozen=True)
@@ -337,6 +354,15 @@ def check_groups(
     if (factor != factor[first][numbers]).any():
         raise ValueError("penalty_factor must be the same for all features of a group.")
     return replace(penalty, factor=factor[first], groups=numbers.reshape(-1))
+
+
+def check_kernel_groups(groups: Any, n_columns: int, n_classes: int) -> Penalty:
+    """Return the penalty of kernel functions: each coefficient alone, or a function's together."""
+    if groups is not None and not (isinstance(groups, str) and groups == "classes"):
+        raise ValueError(
+            f"groups={groups!r} must be None or 'classes': kernel functions have no other groups."
+        )
+    return check_groups(groups, Penalty(), None, n_columns, n_classes) if groups else Penalty()
 
 
 def _check_factor(penalty_factor: Any, p: int) -> Array:

@@ -132,10 +132,7 @@ def _places(model: Any) -> Any:
 def entry_penalties(model: Any) -> Any:
     """The largest penalty of the path at which each coefficient is not zero, nan if at none."""
     path = model.path_
-    n_columns = getattr(path.sparse_coefs, "shape", (0, 0))[1]
-    if hasattr(model, "coef_"):
-        n_columns = model.coef_.shape[1]
-    inside = (coefficients_by_score(path.coefs, n_columns) != 0).any(axis=1)
+    inside = (coefficients_by_score(path.coefs, path.coefs.shape[-1]) != 0).any(axis=1)
     return np.where(inside.any(axis=0), path.alphas[inside.argmax(axis=0)], np.nan)
 
 

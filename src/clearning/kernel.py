@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
 
+from clearning._directions import scored_classes
 from clearning._expansion import Expansion, expand
 from clearning._kernel_base import KERNEL_CONSTRAINTS, BaseKernelClassifier, TrainingSet
 from clearning._kernel_cv import KernelCLearningClassifierCV
@@ -30,6 +31,16 @@ class KernelCLearningClassifier(BaseKernelClassifier):
     with γ = ``alpha`` and ω = ``l1_ratio``: the kernel expansion of Zhang, Dai and Jordan (2012,
     Section 4). The ℓ₁ part leaves few support vectors; the quadratic part is the norm of f in the
     kernel's space. Probabilities are the loss's own inverse link of the score.
+
+    With m > 2 classes there is a score a class, g(x) = a + Σ_j B_j k(x_j, x), and
+
+    .. math:: \frac1n \sum_i w_i\,\kappa V(g(x_i), c_i)
+              + \gamma\Big[\frac{1-\omega}{2}\,\mathrm{tr}(B^\top KB) + \omega\|B\|\Big]
+
+    is minimised, V being :class:`~clearning.losses.MultiCoherence` and ‖B‖ the sum of all
+    coefficients' sizes or, with ``groups="classes"``, of the rows' ℓ₂ norms. Hinge-like losses
+    have no joint form: they are fitted one class against the rest, and ``dual_gap_`` and
+    ``full_gap_`` are the sums of the m gaps.
 
     Parameters
     ----------
@@ -79,21 +90,24 @@ class KernelCLearningClassifier(BaseKernelClassifier):
     random_state : int, RandomState instance or None, default=0
         Seed of the choice of landmarks.
     warm_start : bool, default=False
-        Start from the coefficients of the last fit, if it had as many samples.
+        Start from the coefficients of the last fit, if it had as many samples and scores.
+    groups : {None, "classes"}, default=None
+        With more than two classes, whether a sample's coefficients are penalised each alone, so
+        that it supports some classes, or together, so that it supports all or none.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
+    classes_ : ndarray of shape (n_classes,)
         The class labels.
     support_ : ndarray of shape (n_SV,)
         Indices of the support vectors among the training samples, those of the first class first.
     support_vectors_ : ndarray or sparse matrix of shape (n_SV, n_features)
         The support vectors; empty for a precomputed kernel.
-    n_support_ : ndarray of shape (2,)
-        Number of support vectors of each class.
-    dual_coef_ : ndarray of shape (1, n_SV)
+    n_support_ : ndarray of shape (n_classes,)
+        Number of support vectors among the samples of each class.
+    dual_coef_ : ndarray of shape (1, n_SV), or (n_classes, n_SV) of more than two
         Coefficients β of the support vectors; of either sign in either class.
-    intercept_ : ndarray of shape (1,)
+    intercept_ : ndarray of shape (1,), or (n_classes,) of more than two
         α.
     gamma_ : float
         The width used; nan for a kernel without one.
@@ -164,6 +178,7 @@ class KernelCLearningClassifier(BaseKernelClassifier):
         max_iter: int = 10_000,
         random_state: Any = 0,
         warm_start: bool = False,
+        groups: str | None = None,
     ) -> None:
         self.kernel = kernel
         self.gamma = gamma
@@ -184,6 +199,7 @@ class KernelCLearningClassifier(BaseKernelClassifier):
         self.max_iter = max_iter
         self.random_state = random_state
         self.warm_start = warm_start
+        self.groups = groups
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(
@@ -200,11 +216,11 @@ class KernelCLearningClassifier(BaseKernelClassifier):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The samples, or their kernel matrix if ``kernel="precomputed"``.
         y : array-like of shape (n_samples,)
-            Labels of two classes.
+            Labels of two or more classes.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the samples' losses; a weight of zero leaves a sample out.
-        offset : array-like of shape (n_samples,), default=None
-            Added to the scores in training.
+        offset : array-like of shape (n_samples,) or (n_samples, n_classes), default=None
+            Added to the scores in training; with a column a class for more than two.
 
         Returns
         -------
@@ -220,7 +236,7 @@ class KernelCLearningClassifier(BaseKernelClassifier):
         problem = self._problem(expansion, training.target)
         grid, start = Grid.of([self.alpha]), self._start(training, expansion)
         path = solve_path(problem, loss, float(self.l1_ratio), grid, settings, start)
-        self.loss_ = loss
+        self.loss_ = path.loss
         self._take(training, kernel, self._finish(training, kernel, expansion, path, 0), 0)
         return self
 
@@ -230,5 +246,9 @@ class KernelCLearningClassifier(BaseKernelClassifier):
             return None
         if self.shape_fit_[0] != training.n_samples:
             return None
-        coef = self._full_coef()[training.rows[expansion.centres]]
-        return Start(coef, float(self.intercept_[0]))
+        coef = self._full_coef()[:, training.rows[expansion.centres]]
+        if len(coef) != len(scored_classes(training.target.classes)):
+            return None
+        if len(coef) == 1:
+            return Start(coef[0], float(self.intercept_[0]))
+        return Start(coef, self.intercept_)

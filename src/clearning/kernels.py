@@ -6,7 +6,7 @@ with n².
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
@@ -165,8 +165,11 @@ class Kernel:
         return np.concatenate([np.diag(self.between(X, part, part)) for part in parts])
 
     def score(self, X: Any, support_vectors: Any, dual_coef: Array) -> Array:
-        """Return Σ_j dual_coef_j k(x, s_j) for each row of X, in bounded memory."""
-        score = np.empty(X.shape[0])
+        """Return Σ_j dual_coef_j k(x, s_j) for each row of X, in bounded memory.
+
+        A matrix of coefficients, a column a score, makes as many columns of scores.
+        """
+        score = np.empty((X.shape[0], *dual_coef.shape[1:]))
         block = self._block_function(X, support_vectors)
 
         def fill(rows: slice) -> None:
@@ -275,10 +278,11 @@ def kernel_width(
         ``"median"`` is 1/σ² with σ the median Euclidean distance between samples of different
         classes, ``"mean"`` the same with the mean distance among all samples, ``"scale"``
         1/(n_features·Var X), as in scikit-learn's SVC. Above 4096 samples of a class (of
-        all, for ``"mean"``) the two rules of distances look at 4096 evenly spaced ones.
+        all, for ``"mean"``; of m classes, 8192/m of each) the two rules of distances look at so
+        many evenly spaced ones.
     X : array-like or sparse matrix of shape (n_samples, n_features)
     y : ndarray of shape (n_samples,)
-        Labels of two classes.
+        Labels.
     sample_weight : ndarray of shape (n_samples,), default=None
         A pair counts with the product of its samples' weights.
     kernel : str or callable, default="rbf"
@@ -308,28 +312,48 @@ def _scale_width(X: Any) -> float:
     return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
 
 
-def _evenly_spaced(samples: Array) -> Array:
-    if len(samples) <= _WIDTH_SAMPLES:
+def _evenly_spaced(samples: Array, most: int = _WIDTH_SAMPLES) -> Array:
+    if len(samples) <= most:
         return samples
-    return samples[np.linspace(0, len(samples) - 1, _WIDTH_SAMPLES).astype(int)]
+    return samples[np.linspace(0, len(samples) - 1, most).astype(int)]
 
 
 def _median_distance(
     X: Any, y: Array, sample_weight: Array | None, minus_squares: Callable[..., BlockFunction]
 ) -> float:
-    first, second = (_evenly_spaced(np.flatnonzero(y == label)) for label in np.unique(y))
-    block = minus_squares(X[first], X[second])
-    table = np.empty((len(first), len(second)))
-    for rows in row_blocks(*table.shape):
-        np.negative(block(rows, slice(None)), out=table[rows])
-    distances = table.ravel()
+    pairs = list(_class_pairs(y))
+    distances = _one_array([_squared_distances(X, *pair, minus_squares) for pair in pairs])
     if sample_weight is not None and np.ptp(sample_weight) > 0:
-        weights = np.outer(sample_weight[first], sample_weight[second]).ravel()
-        return _weighted_median(np.sqrt(distances), weights)
+        weights = [np.outer(sample_weight[a], sample_weight[b]).ravel() for a, b in pairs]
+        return _weighted_median(np.sqrt(distances), _one_array(weights))
     # The two middle order statistics of the squares are those of the distances.
     middle = [(len(distances) - 1) // 2, len(distances) // 2]
     distances.partition(middle)
     return float(np.sqrt(distances[middle]).mean())
+
+
+def _class_pairs(y: Array) -> Iterator[tuple[Array, Array]]:
+    """Yield the samples of each class but the last, with those of all classes after it."""
+    labels = np.unique(y)
+    # As many samples in all as of two classes.
+    most = max(1, 2 * _WIDTH_SAMPLES // len(labels))
+    own = [_evenly_spaced(np.flatnonzero(y == label), most) for label in labels]
+    for k, first in enumerate(own[:-1]):
+        yield first, np.concatenate(own[k + 1 :])
+
+
+def _squared_distances(
+    X: Any, first: Array, second: Array, minus_squares: Callable[..., BlockFunction]
+) -> Array:
+    block = minus_squares(X[first], X[second])
+    table = np.empty((len(first), len(second)))
+    for rows in row_blocks(*table.shape):
+        np.negative(block(rows, slice(None)), out=table[rows])
+    return table.ravel()
+
+
+def _one_array(parts: list[Array]) -> Array:
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def _weighted_median(values: Array, weights: Array) -> float:

@@ -2,6 +2,7 @@
 
 Linear:  P(a, b) = (1/n) Σ wᵢ φ(yᵢ(oᵢ + a + xᵢ'b)) + α Σⱼ pⱼ [(1−ω)/2 bⱼ² + ω|bⱼ|]
 Kernel:  P(a, β) = (1/n) Σ wᵢ φ(yᵢ(oᵢ + a + kᵢ'β)) + α [(1−ω)/2 β'Kβ + ω‖β‖₁]
+Those of more than two classes are in `_class_path`.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ from clearning._expansion import Expansion
 from clearning._kernel_matrix import check_kernel_matrix
 from clearning._problem import (
     Grid,
-    Penalty,
     Problem,
     Settings,
     Start,
+    check_kernel_groups,
     check_labelled,
     check_options,
     check_penalty,
@@ -246,12 +247,18 @@ def kernel_clearning_path(
     max_iter: int = 10_000,
     coef_init: Any = None,
     intercept_init: Any = None,
+    groups: Any = None,
 ) -> RegularizationPath:
     """Solve kernel C-learning along a path of penalties, each with a duality gap.
 
     Minimises, for each α of a descending grid,
 
     (1/n) Σ wᵢ φ(yᵢ(oᵢ + a + kᵢ'β)) + α [(1−ω)/2 β'Kβ + ω‖β‖₁]
+
+    and with m > 2 classes, B holding a column of coefficients a class and V being
+    :class:`~clearning.losses.MultiCoherence`,
+
+    (1/n) Σ wᵢ κV(oᵢ + a + B'kᵢ, cᵢ) + α [(1−ω)/2 tr(B'KB) + ω‖B‖]
 
     Parameters
     ----------
@@ -261,17 +268,20 @@ def kernel_clearning_path(
         eigenvalue that is negative by rounding is lifted to zero by adding its size to the
         diagonal, and the problem that is solved and certified is that of the lifted matrix.
     y : array-like of shape (n_samples,)
-        Labels of two classes.
+        Labels of two or more classes; of more than two as for :func:`clearning_path`.
     penalty_kernel : array-like of shape (n_landmarks, n_landmarks), optional
         Kernel matrix of the landmarks, checked and lifted likewise; needed where K is not square.
     loss, rho, u, delta, alphas, alpha_min_ratio, l1_ratio, fit_intercept, sample_weight, \
 class_weight, offset, tol, max_iter, coef_init, intercept_init
         As for :func:`clearning_path`; `alpha_min_ratio="auto"` is 1e-3.
+    groups : None or "classes"
+        With m > 2 classes, whether ‖B‖ is the sum of all |Bⱼₖ| or that of the rows' ℓ₂ norms,
+        which lets a sample support all classes or none.
 
     Returns
     -------
     RegularizationPath
-        Its `coefs` are the β.
+        Its `coefs` are the β, of shape (n_alphas, m, n_functions) with m > 2 classes.
 
     Examples
     --------
@@ -291,18 +301,32 @@ class_weight, offset, tol, max_iter, coef_init, intercept_init
         sample_weight=sample_weight,
         class_weight=class_weight,
         offset=offset,
+        groups=groups,
+        many=True,
     )
     options = check_options(l1_ratio, alphas, alpha_min_ratio, tol, max_iter)
-    start = check_start(coef_init, intercept_init, problem.design.n_columns)
+    start = check_start(
+        coef_init, intercept_init, problem.design.n_columns, problem.target.n_classes
+    )
     return solve_path(problem, make_loss(loss, rho=rho, u=u, delta=delta), *options, start)
 
 
 def kernel_problem(
-    K: Any, y: Any, *, penalty_kernel: Any, fit_intercept: bool, **samples: Any
+    K: Any,
+    y: Any,
+    *,
+    penalty_kernel: Any,
+    fit_intercept: bool,
+    groups: Any = None,
+    many: bool = False,
+    **samples: Any,
 ) -> Problem:
-    """Check everything that makes a kernel problem; `samples` are weights and offsets."""
+    """Check everything that makes a kernel problem; `samples` are weights and offsets.
+
+    More than two classes are let in where `many` says so.
+    """
     K = check_array(check_matrix(K, "K"), dtype=[np.float64, np.float32], input_name="K")
-    target = check_labelled(K, y, **samples)
+    target = check_labelled(K, y, many=many, **samples)
     n, m = K.shape
     if penalty_kernel is None:
         if n != m:
@@ -322,4 +346,5 @@ def kernel_problem(
             )
         penalty_kernel = check_kernel_matrix(penalty_kernel, "penalty_kernel")
     design = Expansion(K, penalty_kernel, np.arange(m))
-    return Problem(design, target, Penalty(), check_flag("fit_intercept", fit_intercept))
+    penalty = check_kernel_groups(groups, m, target.n_classes)
+    return Problem(design, target, penalty, check_flag("fit_intercept", fit_intercept))

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import get_tags
 from threadpoolctl import threadpool_limits
 
 from clearning import CLearningClassifierCV, KernelCLearningClassifierCV
@@ -42,24 +41,12 @@ def search(
     """
     common = {"cv": cv, "selection": options.selection, "n_jobs": options.jobs}
     candidates = {"linear": CLearningClassifierCV(**common)}
-    kernel = KernelCLearningClassifierCV(**common)
-    few, takes = Z.shape[0] <= MOST_KERNEL_ROWS, _takes(kernel, y)
-    if options.kernel and not takes:
-        raise ValueError(
-            f"The target has {len(np.unique(y))} classes and a kernel takes two: leave --kernel "
-            "out; the linear classifier takes them all."
-        )
-    if options.kernel or (options.kernel is None and few and takes):
-        candidates["kernel"] = kernel
+    if options.kernel or (options.kernel is None and Z.shape[0] <= MOST_KERNEL_ROWS):
+        candidates["kernel"] = KernelCLearningClassifierCV(**common)
     notes: list[str] = []
     records = [_fit(name, each, Z, y, weight, notes, say) for name, each in candidates.items()]
     chosen, reason = _choose(records)
     return Choice(candidates[chosen], records, reason, notes)
-
-
-def _takes(classifier: Any, y: Any) -> bool:
-    """Whether a classifier can have as many classes as there are."""
-    return get_tags(classifier).classifier_tags.multi_class or len(np.unique(y)) == 2
 
 
 def _fit(

@@ -5,12 +5,13 @@
 
 namespace clearning {
 
-template <class D, class Pen>
-nb::dict solve_classes_with(const D& design, const ClassRequest& request, Pen penalty) {
+template <class D, class Pen, class Form = Uncoupled>
+nb::dict solve_classes_with(const D& design, const ClassRequest& request, Pen penalty, Form form = {}) {
   PathResult path;
   {
     nb::gil_scoped_release unlocked;
-    const ClassProblem<D, Pen> problem(design, request.loss, request.samples, std::move(penalty), request.settings);
+    const ClassProblem<D, Pen, Form> problem(design, request.loss, request.samples, std::move(penalty),
+                                             request.settings, form);
     path = solve_class_path(problem, request.grid, request.start);
   }
   return to_dict(std::move(path));
@@ -39,6 +40,21 @@ nb::dict solve_sparse_classes(Flat<T> data, Flat<I> indices, Flat<I> starts, Ind
       Sparse<T, I>(data.data(), indices.data(), starts.data(), n_rows, static_cast<Index>(starts.size()) - 1), given);
 }
 
+// K between samples and themselves, where `penalty` is K too, or between samples and landmarks. The quadratic part is
+// the kernel's alone.
+template <class T>
+nb::dict solve_kernel_classes(Matrix<T> k, Matrix<T> penalty, const nb::dict& given) {
+  const auto [design, form] = kernel_expansion(k, penalty);
+  const ClassRequest request(given, design.n, design.p);
+  const auto solve = [&, &design = design, &form = form](auto net) {
+    std::fill(net.l2_factor.begin(), net.l2_factor.end(), 0.0);
+    return solve_classes_with(design, request, std::move(net), Coupled<T>{form});
+  };
+  return request.is_grouped() ? solve(request.grouped()) : solve(request.elementwise());
+}
+
+extern template nb::dict solve_kernel_classes(Matrix<double>, Matrix<double>, const nb::dict&);
+extern template nb::dict solve_kernel_classes(Matrix<float>, Matrix<float>, const nb::dict&);
 extern template nb::dict solve_dense_classes(Matrix<double>, const nb::dict&);
 extern template nb::dict solve_dense_classes(Matrix<float>, const nb::dict&);
 extern template nb::dict solve_sparse_classes(Flat<double>, Flat<std::int32_t>, Flat<std::int32_t>, Index,

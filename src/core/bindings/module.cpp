@@ -54,6 +54,8 @@ void bind_dense(nb::module_& m) {
   m.def("solve_dense", &solve_dense<T>, nb::arg("X").noconvert(), nb::arg("request"));
   m.def("solve_kernel", &solve_kernel<T>, nb::arg("K").noconvert(), nb::arg("penalty").noconvert(), nb::arg("request"));
   m.def("solve_dense_classes", &solve_dense_classes<T>, nb::arg("X").noconvert(), nb::arg("request"));
+  m.def("solve_kernel_classes", &solve_kernel_classes<T>, nb::arg("K").noconvert(), nb::arg("penalty").noconvert(),
+        nb::arg("request"));
 }
 
 template <class T, class I>

@@ -58,14 +58,20 @@ nb::dict solve_sparse(Flat<T> data, Flat<I> indices, Flat<I> starts, Index n_row
                request);
 }
 
-// K between samples and themselves, where `penalty` is K too, or between samples and landmarks.
+// K between samples and themselves, where `penalty` is K too, or between samples and landmarks: its columns, and the
+// form of their penalty.
 template <class T>
-nb::dict solve_kernel(Matrix<T> k, Matrix<T> penalty, const nb::dict& given) {
+std::pair<Dense<T>, KernelForm<T>> kernel_expansion(const Matrix<T>& k, const Matrix<T>& penalty) {
   check_size(k.shape(0), k.shape(1));
   if (penalty.shape(0) != k.shape(1) || penalty.shape(1) != k.shape(1))
     throw nb::value_error("penalty must be square, with a row for each column of K.");
   const Dense<T> design{k.data(), static_cast<Index>(k.shape(0)), static_cast<Index>(k.shape(1))};
-  const KernelForm<T> form{penalty.data(), design.p, penalty.data() == k.data()};
+  return {design, {penalty.data(), design.p, penalty.data() == k.data()}};
+}
+
+template <class T>
+nb::dict solve_kernel(Matrix<T> k, Matrix<T> penalty, const nb::dict& given) {
+  const auto [design, form] = kernel_expansion(k, penalty);
   const Request request(given, design.n, design.p);
   return solve(
       Problem<Dense<T>, KernelForm<T>>(design, request.loss, request.samples, request.penalty(form), request.settings),

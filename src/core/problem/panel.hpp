@@ -103,11 +103,12 @@ class Panel<Dense<T>> {
   }
 
   // With F = sqrt(weight) s_k x it is -F' F between classes, and within one G' G with G = sqrt(weight s_k (1 - s_k)) x.
-  // Large ones are made in single precision: they guide steps, which need no more.
-  void joint_gram(const Pairs& pairs, int first, const ClassCurvature& at, double* gram, int stride) const {
+  // Large ones are made in single precision: they guide steps, which need no more, unless they say so.
+  void joint_gram(const Pairs& pairs, int first, const ClassCurvature& at, double* gram, int stride,
+                  bool in_double = false) const {
     const double count = static_cast<double>(pairs.size());
-    if (static_cast<double>(x_.n) * count * (count - first) < tuning::products_in_double || !are_near_zero(pairs) ||
-        !fill_gram<float>(pairs, first, at, gram, stride))
+    if (in_double || static_cast<double>(x_.n) * count * (count - first) < tuning::products_in_double ||
+        !are_near_zero(pairs) || !fill_gram<float>(pairs, first, at, gram, stride))
       fill_gram<double>(pairs, first, at, gram, stride);
   }
 
@@ -278,7 +279,8 @@ class Panel<Sparse<T, I>> {
   void dots(const double* r, int m, double* out) { correlate(x_, columns_, r, m, turned_, out); }
 
   // Row by row: each adds the products of the coefficients whose columns have an entry in it.
-  void joint_gram(const Pairs& pairs, int first, const ClassCurvature& at, double* gram, int stride) const {
+  void joint_gram(const Pairs& pairs, int first, const ClassCurvature& at, double* gram, int stride,
+                  bool = false) const {
     std::vector<std::vector<std::pair<int, T>>> rows(x_.n);
     for (std::size_t t = 0; t < pairs.size(); ++t) {
       const int j = columns_[pairs.place[t]];

@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "solver/classes/class_gram.hpp"
-#include "solver/classes/descent.hpp"
 #include "solver/classes/problem.hpp"
+#include "solver/classes/set_descent.hpp"
 #include "solver/classes/straight_lines.hpp"
 
 namespace clearning {
@@ -31,10 +31,11 @@ class BlockCurvature {
     is_made_ = false;
   }
 
-  void prepare(const ClassSet& set, const Vector& s, bool fresh) {
+  void prepare(const ClassSet& set, const Vector& s, bool fresh, double level) {
     if (fresh) forget();
     const Columns& features = set.features();
     const bool made = std::exchange(is_made_, true);
+    if (std::exchange(level_, level) != level || !made) descent_.invalidate();
     index_.resize(set.in().size(), -1);
     if (!made) std::fill(index_.begin(), index_.end(), -1);
     for (int k = 0; k < problem_.m; ++k) {
@@ -46,8 +47,11 @@ class BlockCurvature {
       }
       Columns columns(places_[k].size());
       for (std::size_t i = 0; i < columns.size(); ++i) columns[i] = features[places_[k][i]];
-      if (!made) grams_[k].build(problem_.design, std::move(columns), weights_of(s, k), problem_.settings.intercept);
+      if (!made)
+        grams_[k].build(problem_.design, std::move(columns), weights_of(s, k), problem_.settings.intercept,
+                        P::Form::largest_gram);
       else grams_[k].extend(problem_.design, std::move(columns), problem_.settings.intercept);
+      grams_[k].couple(problem_.form, level);
     }
   }
 
@@ -72,7 +76,7 @@ class BlockCurvature {
       const auto start = residual.begin() + k * problem_.n;
       weighted_[k].emplace(problem_.design, gram.columns(), heavier_[k], Vector(start, start + problem_.n));
     }
-    const bool any = sweep(*this, problem_.penalty, at, set.features(), tolerance, b);
+    const bool any = descent_.run(*this, problem_.penalty, at, set.features(), tolerance, b);
     if (!problem_.settings.intercept) return any;
     for (int k = 0; k < m; ++k) {
       const double total = tuning::class_coupling * grams_[k].total();
@@ -107,6 +111,19 @@ class BlockCurvature {
     moved_[k] += by * grams_[k].mean(i);
     if (auto& weighted = weighted_[k]) weighted->take_off(i, -by);
     else loops().axpy(tuning::class_coupling * by, grams_[k].column(i), slopes_[k].data(), slopes_[k].size());
+  }
+
+  // The same where the slopes are of no more use.
+  void record(std::size_t cell, double by) {
+    moved_[cell % problem_.m] += by * grams_[cell % problem_.m].mean(index_[cell]);
+  }
+  std::vector<GramPart> parts() const {
+    std::vector<GramPart> out;
+    for (int k = 0; k < problem_.m; ++k) {
+      out.push_back({grams_[k].column(0), grams_[k].stride(), tuning::class_coupling, {}});
+      for (int i = 0; i < grams_[k].size(); ++i) out.back().cells.push_back(cell(k, i));
+    }
+    return out;
   }
 
   // The factors of the live coefficients' matrices. Where few have come or gone the last ones serve: with zeros for
@@ -201,6 +218,8 @@ class BlockCurvature {
   std::vector<ClassGram<D>> grams_;
   std::vector<ClassFactor> factors_;
   StraightLines<Pen> straight_;
+  SetDescent<Pen, typename P::Form> descent_;
+  double level_ = 0.0;                      // of the form in the matrices
   std::vector<Columns> places_, factored_;  // of each class's columns in the set, and those of them in the factors
   std::vector<char> is_live_;
   std::vector<Arrival> came_;

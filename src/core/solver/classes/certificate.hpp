@@ -94,9 +94,38 @@ inline void balance(const MultiCoherence& loss, const ClassSamples& samples, Vec
       r[k * n + i] = static_cast<int>(samples.label[i]) == k ? -shrink * others[i] : shrink * r[k * n + i];
 }
 
+// The samples' share alone, which needs no pass over the design. Makes the point feasible for samples and intercepts.
+template <class P>
+double samples_share(const P& problem, const ClassIterate& x, Vector& r) {
+  bool changed = false;
+  confine(problem.loss, problem.samples, r, changed);
+  if (problem.settings.intercept && !is_even(problem.loss, problem.samples, r)) {
+    balance(problem.loss, problem.samples, r);
+    if (!is_even(problem.loss, problem.samples, r)) return INFINITY;
+  }
+  return class_loops().divergence(problem.loss, problem.samples, x.s.data(), r.data(), 1.0);
+}
+
+// What rounding leaves of the classes' sums, times the intercepts that it pulls at.
+template <class P>
+double uneven(const P& problem, const ClassIterate& x, const Vector& r) {
+  double sum = 0.0;
+  if (!problem.settings.intercept) return sum;
+  const Vector sums = class_sums(r, problem.n, problem.m);
+  for (int k = 0; k < problem.m; ++k) sum += std::fabs(sums[k] * x.a[k]);
+  return sum;
+}
+
 }  // namespace dual_point
 
-template <class P>
+// A residual, and the coefficients that belong to it: rows of some features.
+struct ClassDual {
+  const Vector& r;
+  const Columns& features;
+  const Vector& b;
+};
+
+template <class P, class Form = typename P::Form>
 class ClassCertificate {
  public:
   explicit ClassCertificate(const P& problem) : problem_(problem), v_(problem.p * problem.m) {}
@@ -104,6 +133,7 @@ class ClassCertificate {
   // Correlations of all columns with the last dual point that was looked at in full.
   const Vector& correlations() const { return v_; }
   // All of them, computed anew: what later ones are bounded by.
+  void correlate(const ClassIterate& x, const Level&) { correlate(x.e); }
   void correlate(const Vector& r) {
     Panel<typename P::DesignType>::all_dots(problem_.design, r.data(), problem_.m, v_.data());
     references_.remember(r, v_);
@@ -121,19 +151,9 @@ class ClassCertificate {
     }
   }
 
-  // The samples' share alone, which needs no pass over the design. Makes the point feasible for samples and intercepts.
-  double samples_share(const ClassIterate& x, Vector& r) {
-    bool changed = false;
-    dual_point::confine(problem_.loss, problem_.samples, r, changed);
-    if (problem_.settings.intercept && !dual_point::is_even(problem_.loss, problem_.samples, r)) {
-      dual_point::balance(problem_.loss, problem_.samples, r);
-      if (!dual_point::is_even(problem_.loss, problem_.samples, r)) return INFINITY;
-    }
-    return class_loops().divergence(problem_.loss, problem_.samples, x.s.data(), r.data(), 1.0);
-  }
-
   // The gap of the iterate at a point that samples_share has made feasible for the samples.
-  double gap(const ClassIterate& x, const Level& at, const Vector& r) {
+  double gap(const ClassIterate& x, const Level& at, const ClassDual& dual_pair) {
+    const Vector& r = dual_pair.r;
     correlate_near(x, at, r);
     const double size = std::sqrt(loops().dot(r.data(), r.data(), r.size()));
     if (!is_orthogonal(size)) return INFINITY;
@@ -187,11 +207,7 @@ class ClassCertificate {
   }
   // What rounding leaves of the classes' sums and of the pull on free coefficients, times what it pulls at.
   double leftover(const ClassIterate& x, const Vector& r) const {
-    double sum = 0.0;
-    if (problem_.settings.intercept) {
-      const Vector sums = class_sums(r, problem_.n, problem_.m);
-      for (int k = 0; k < problem_.m; ++k) sum += std::fabs(sums[k] * x.a[k]);
-    }
+    double sum = dual_point::uneven(problem_, x, r);
     for (int block : problem_.free)
       problem_.penalty.each_coefficient(block, [&](int j, int k) {
         const std::size_t t = static_cast<std::size_t>(j) * problem_.m + k;

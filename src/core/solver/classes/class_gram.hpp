@@ -29,23 +29,27 @@ class ClassGram {
   double mean(int i) const { return mean_[i]; }
   double diagonal(int i) const { return square_[i]; }
   const double* column(int i) const { return gram_.data() + static_cast<std::size_t>(i) * stride_; }
+  int stride() const { return stride_; }
   const Columns& columns() const { return columns_; }
   const Vector& weights() const { return h_; }
 
   // Made of these columns and weights.
-  void build(const D& x, Columns columns, Vector h, bool intercept) {
+  void build(const D& x, Columns columns, Vector h, bool intercept, int largest) {
     h_ = std::move(h);
     columns_.clear();
     mean_.clear();
     square_.clear();
     total_ = sum_of(h_);
-    has_matrix_ = static_cast<int>(columns.size()) <= tuning::largest_class_gram;
+    largest_ = largest;
+    coupled_ = 0;
+    level_ = 0.0;
+    has_matrix_ = static_cast<int>(columns.size()) <= largest_;
     extend(x, std::move(columns), intercept);
   }
   // The same weights, with more columns behind the first ones.
   void extend(const D& x, Columns columns, bool intercept) {
     const int first = size(), count = static_cast<int>(columns.size());
-    if (count > tuning::largest_class_gram) has_matrix_ = false;
+    if (count > largest_) has_matrix_ = false;
     columns_ = std::move(columns);
     mean_.resize(count);
     square_.resize(count);
@@ -60,12 +64,21 @@ class ClassGram {
     weighted_gram(x, columns_, first, h_.data(), total_, mean_.data(), gram_.data(), stride_, space_);
     for (int i = first; i < count; ++i) square_[i] = column(i)[i];
   }
+  // Adds what a form has between the columns: all of it for new ones, for the others what the level has changed.
+  template <class Form>
+  void couple(const Form& form, double level) {
+    form.add_to_gram(columns_, coupled_, level, level_, gram_.data(), stride_);
+    coupled_ = size();
+    level_ = level;
+    if (has_matrix_)
+      for (int i = 0; i < size(); ++i) square_[i] = column(i)[i];
+  }
 
  private:
   Columns columns_;
   Vector h_, mean_, square_, gram_;
-  double total_ = 0.0;
-  int stride_ = 0;
+  double total_ = 0.0, level_ = 0.0;
+  int stride_ = 0, largest_ = 0, coupled_ = 0;
   bool has_matrix_ = false;
   typename D::Workspace space_;
 };

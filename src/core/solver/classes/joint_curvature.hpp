@@ -2,8 +2,8 @@
 // Descent on it knows how the classes pull at each other; its factor leaves little to conjugate gradients.
 #pragma once
 #include "solver/classes/class_gram.hpp"
-#include "solver/classes/descent.hpp"
 #include "solver/classes/problem.hpp"
+#include "solver/classes/set_descent.hpp"
 
 namespace clearning {
 
@@ -28,13 +28,15 @@ class JointCurvature {
   }
   void forget() {
     pairs_ = {};
+    column_.clear();
+    level_ = 0.0;
     index_.clear();
     weight_.clear();
     factored_.clear();
   }
 
   // A new matrix at these dual weights, or the old one with the set's new coefficients.
-  void prepare(Panel<D>& panel, const ClassSet& set, const Vector& s, bool fresh) {
+  void prepare(Panel<D>& panel, const ClassSet& set, const Vector& s, bool fresh, double level) {
     if (fresh || is_empty()) {
       forget();
       s_ = s;
@@ -50,8 +52,12 @@ class JointCurvature {
       index_[t] = static_cast<int>(pairs_.size());
       pairs_.place.push_back(static_cast<int>(t) / problem_.m);
       pairs_.klass.push_back(static_cast<int>(t) % problem_.m);
+      column_.push_back(set.features()[t / problem_.m]);
     }
     if (static_cast<int>(pairs_.size()) > first) extend(panel, first);
+    if (level != level_ || first == 0) descent_.invalidate();
+    problem_.form.add_to_pairs(column_, pairs_.klass, first, level, level_, gram_.data(), stride_);
+    level_ = level;
   }
 
   // Minimises the model with the penalty from its slopes at b and shift. Changes both; returns whether anything moved.
@@ -64,7 +70,7 @@ class JointCurvature {
       slope_[t] = slope[cell(t)];
       for (int k = 0; k < m; ++k) slope_[t] -= follow_[t * m + k] * even[k];
     }
-    const bool any = sweep(*this, problem_.penalty, at, set.features(), tolerance, b);
+    const bool any = descent_.run(*this, problem_.penalty, at, set.features(), tolerance, b);
     if (!problem_.settings.intercept) return any;
     Vector back = even;
     solve_intercepts(back);
@@ -90,6 +96,13 @@ class JointCurvature {
     const int t = index_[cell];
     moved_[t] += by;
     loops().axpy(by, column(t), slope_.data(), slope_.size());
+  }
+  // The same where the slopes are of no more use.
+  void record(std::size_t cell, double by) { moved_[index_[cell]] += by; }
+  std::vector<GramPart> parts() const {
+    GramPart all{gram_.data(), stride_, 1.0, {}};
+    for (std::size_t t = 0; t < pairs_.size(); ++t) all.cells.push_back(cell(t));
+    return {all};
   }
 
   // The factor of the live coefficients' matrix. Where few have come or gone the last one serves: with zeros for those
@@ -181,7 +194,7 @@ class JointCurvature {
     const int m = problem_.m, count = static_cast<int>(pairs_.size());
     make_room(gram_, stride_, first, count);
     for (int t = first; t < count; ++t) std::fill_n(gram_.data() + static_cast<Index>(t) * stride_, count, 0.0);
-    panel.joint_gram(pairs_, first, {s_, weight_}, gram_.data(), stride_);
+    panel.joint_gram(pairs_, first, {s_, weight_}, gram_.data(), stride_, P::Form::needs_digits);
     follow_.resize(static_cast<std::size_t>(count) * m, 0.0);
     if (problem_.settings.intercept) take_out_intercepts(panel, first);
     mirror(gram_.data(), count, first, stride_);
@@ -205,13 +218,16 @@ class JointCurvature {
   }
   const P& problem_;
   Pairs pairs_;
+  Columns column_;            // of each pair
   Columns index_, factored_;  // of each cell among the pairs; pairs of the factor
   std::vector<char> is_live_;
   std::vector<std::pair<int, double>> came_;  // live ones without a place in the factor, and their curvatures
   Vector s_, weight_;                         // at which the matrix was made
   Vector gram_, cross_, follow_;
+  double level_ = 0.0;  // of the form in the matrix
   int stride_ = 0;
   ClassFactor intercepts_, factor_;
+  SetDescent<Pen, typename P::Form> descent_;
   Vector slope_, moved_;  // during descent
 };
 

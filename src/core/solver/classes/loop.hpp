@@ -2,6 +2,7 @@
 // minimiser, search along the step, certify; until the duality gap is small.
 #pragma once
 #include "solver/classes/certificate.hpp"
+#include "solver/classes/coupled_certificate.hpp"
 #include "solver/classes/model.hpp"
 #include "solver/progress.hpp"
 
@@ -21,6 +22,7 @@ class ClassSolver {
         space_(class_block * problem.m) {
     const std::size_t cells = static_cast<std::size_t>(problem.n) * problem.m;
     x_.b.assign(static_cast<std::size_t>(problem.p) * problem.m, 0.0);
+    problem.form.apply({}, {}, problem.m, x_.form);
     x_.a.assign(problem.m, 0.0);
     x_.score.assign(problem.samples.offset, problem.samples.offset + cells);
     x_.s.resize(cells);
@@ -46,7 +48,7 @@ class ClassSolver {
       model_.solve(x_, none, set_, 0.0);
       if (!search(none) || before - x_.loss <= tuning::rounding * before) break;
     }
-    certificate_.correlate(x_.e);
+    certificate_.correlate(x_, none);
     const double null_objective = std::max(floor, x_.loss);
     claim_ = problem_.settings.tol * null_objective;
     goal_ = tuning::share_of_claim * claim_;
@@ -63,7 +65,6 @@ class ClassSolver {
     set_.clear();
     add_support();
     rescore();
-    certificate_.correlate(x_.e);
     was_given_ = true;
   }
 
@@ -98,9 +99,15 @@ class ClassSolver {
     const Vector b = rows();
     model_.fill(set_);
     model_.panel().combine(b.data(), problem_.m, x_.score.data());
+    problem_.form.apply(set_.features(), b, problem_.m, x_.form);
     evaluate();
   }
-  double objective(const Level& at) const { return x_.loss + problem_.penalty.value(at, set_.features(), rows()); }
+  double objective(const Level& at) const { return x_.loss + penalty(at); }
+  double penalty(const Level& at) const {
+    const Vector b = rows();
+    return problem_.penalty.value(at, set_.features(), b) +
+           problem_.form.value(at.ridge, x_.form, set_.features(), b, problem_.m);
+  }
 
   // --- Choosing ---
   void admit(Index block) {
@@ -147,6 +154,7 @@ class ClassSolver {
     progress_.begin();
     tighten_ = 1.0;
     if (lift_ >= 1.0) settle();
+    if (was_given_) certificate_.correlate(x_, at);
     const double strong = 2.0 * at.l1 - before.l1;
     const bool near = !was_given_ && 2.0 * alpha - previous >= tuning::strong_rule_reach * alpha;
     was_given_ = false;
@@ -215,18 +223,21 @@ class ClassSolver {
   // The violation whose cost is a small share of the goal: scaled away without a ridge, squared over it with one.
   double allowed(const Level& at) const {
     const double share = tighten_ * tuning::class_violation_share * goal_;
-    const double penalty = std::max(problem_.penalty.value(at, set_.features(), rows()), 1e-2 * x_.loss);
-    const double by_scale = share * at.l1 / std::max(penalty, tuning::tiny);
+    const double scaled = std::max(penalty(at), 1e-2 * x_.loss);
+    const double by_scale = share * at.l1 / std::max(scaled, tuning::tiny);
     const double by_ridge =
         std::sqrt(2.0 * share * at.ridge / std::max<double>(1.0, static_cast<double>(set_.pairs())));
-    return std::max(by_scale, by_ridge);
+    return std::max(by_scale, problem_.form.forgiven(by_ridge, at.l1));
   }
 
   // Goes along the model's step as far as the objective falls. Sets the iterate.
   bool search(const Level& at) {
     const Vector start = rows();
     const Vector& end = model_.b();
-    const double penalty = problem_.penalty.value(at, set_.features(), start), here = x_.loss + penalty;
+    const FormAlong form =
+        problem_.form.along(at.ridge, x_.form, set_.features(), start, end, model_.form_bend(), problem_.m);
+    const double penalty = problem_.penalty.value(at, set_.features(), start);
+    const double here = x_.loss + penalty + form.at(0.0);
     const double slope = model_.slope_along() + problem_.penalty.value(at, set_.features(), end) - penalty;
     if (!(slope < 0.0)) return false;
     Vector trial(start.size());
@@ -235,7 +246,7 @@ class ClassSolver {
       for (std::size_t t = 0; t < trial.size(); ++t) trial[t] = start[t] + size * (end[t] - start[t]);
       const double there = class_loops().value(problem_.loss, problem_.samples, x_.score.data(), size,
                                                model_.along().data(), space_.data()) +
-                           problem_.penalty.value(at, set_.features(), trial);
+                           problem_.penalty.value(at, set_.features(), trial) + form.at(size);
       if (!(there <= here + tuning::armijo * size * slope + tuning::armijo_slack * std::fabs(here))) continue;
       if (size == 1.0) trial = end;
       take(trial, size);
@@ -285,7 +296,7 @@ class ClassSolver {
       out.objective = objective(at);
       const bool looked = look(at, out, best_dual);
       if (out.gap <= goal_) break;
-      if (!stepped && !looked) look_at(at, x_.e, out, best_dual);
+      if (!stepped && !looked) look_at(at, out, best_dual);
       if (out.gap <= goal_ || out.iterations >= problem_.settings.max_iter) break;
       const bool admitted = looked && admit_violators(at) > 0;
       if (admitted) progress_.begin();
@@ -295,20 +306,23 @@ class ClassSolver {
       else progress_.watch(1.0);
       if (progress_.is_stalled()) break;
     }
-    if (best_dual == -INFINITY) look_at(at, x_.e, out, best_dual);
+    if (best_dual == -INFINITY) look_at(at, out, best_dual);
   }
   // The dual point that the last step foresaw; in full only where the samples' share alone does not exceed the goal.
   bool look(const Level& at, ClassOutcome& out, double& best_dual) {
     Vector r = model_.foreseen();
-    if (certificate_.samples_share(x_, r) > goal_) return false;
-    measure(at, r, out, best_dual);
+    if (dual_point::samples_share(problem_, x_, r) > goal_) return false;
+    measure(at, {r, set_.features(), model_.foreseen_b()}, out, best_dual);
     return true;
   }
-  void look_at(const Level& at, Vector r, ClassOutcome& out, double& best_dual) {
-    if (certificate_.samples_share(x_, r) < INFINITY) measure(at, r, out, best_dual);
+  // That of the iterate itself.
+  void look_at(const Level& at, ClassOutcome& out, double& best_dual) {
+    Vector r = x_.e;
+    if (dual_point::samples_share(problem_, x_, r) < INFINITY)
+      measure(at, {r, set_.features(), rows()}, out, best_dual);
   }
-  void measure(const Level& at, const Vector& r, ClassOutcome& out, double& best_dual) {
-    const double gap = certificate_.gap(x_, at, r);
+  void measure(const Level& at, const ClassDual& dual, ClassOutcome& out, double& best_dual) {
+    const double gap = certificate_.gap(x_, at, dual);
     best_dual = std::max(best_dual, out.objective - gap);
     out.gap = out.objective - best_dual;
   }
@@ -325,7 +339,8 @@ class ClassSolver {
   ClassOutcome prove(const Level& at, const ClassOutcome& out) const {
     ClassOutcome proved = out;
     proved.objective = objective(at);
-    proved.gap = std::max(proved.objective - (out.objective - out.gap), 0.0) + rounding(proved.objective);
+    proved.gap = std::max(proved.objective - (out.objective - out.gap), 0.0) + rounding(proved.objective) +
+                 problem_.form.rounding(at.ridge, set_.features(), rows(), problem_.m);
     // Losses and penalties are not negative: dual weights of zero are feasible, with a value of zero.
     proved.gap = std::min(proved.gap, proved.objective);
     if (!std::isfinite(proved.objective) || !(proved.gap >= 0.0)) proved.gap = INFINITY;

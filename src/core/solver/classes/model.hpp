@@ -15,7 +15,8 @@ class ClassModel {
   using Pen = typename P::Penalty;
 
   explicit ClassModel(const P& problem)
-      : problem_(problem), panel_(problem.design), moving_(problem.design), joint_(problem), blocks_(problem) {}
+      : problem_(problem), panel_(problem.design), moving_(problem.design), coupling_(problem.form),
+        moving_coupling_(problem.form), joint_(problem), blocks_(problem) {}
 
   Panel<D>& panel() { return panel_; }
   // The step's coefficients of the set (a row a feature), intercepts and scores, and the residual that it foresees.
@@ -23,9 +24,13 @@ class ClassModel {
   const Vector& shift() const { return shift_; }
   const Vector& along() const { return along_; }
   const Vector& foreseen() const { return foreseen_; }
+  // The coefficients of the set that belong to that residual.
+  const Vector& foreseen_b() const { return foreseen_b_; }
+  // The second derivative of the form along the step.
+  double form_bend() const { return problem_.form.inner(start_, b_, coupled_); }
   double worst() const { return worst_; }  // violation where the model began
 
-  // The decrease of the loss along the step, to first order.
+  // The decrease of the loss and of the form along the step, to first order.
   double slope_along() const {
     double sum = 0.0;
     for (std::size_t t = 0; t < b_.size(); ++t) sum += first_slope_[t] * (b_[t] - start_[t]);
@@ -37,11 +42,14 @@ class ClassModel {
   void fill(const ClassSet& set) {
     const Columns& features = set.features();
     if (known_ == features.size()) return;
-    panel_.add({features.begin() + static_cast<std::ptrdiff_t>(known_), features.end()});
+    const Columns fresh(features.begin() + static_cast<std::ptrdiff_t>(known_), features.end());
+    panel_.add(fresh);
+    coupling_.add(fresh);
     known_ = features.size();
   }
   void forget() {
     panel_.clear();
+    coupling_.clear();
     known_ = 0;
     joint_.forget();
     blocks_.forget();
@@ -54,7 +62,7 @@ class ClassModel {
 
   // Minimises the model on the set, to the violation allowed. Sets b, shift, along and foreseen.
   void solve(const ClassIterate& x, const Level& at, const ClassSet& set, double allowed) {
-    begin(x, set);
+    begin(x, at, set);
     const Columns& features = set.features();
     worst_ = std::max(problem_.penalty.violation(at, features, set.in(), b_, slope_), largest(even_));
     const double accuracy = std::max(allowed, tuning::class_accuracy * worst_);
@@ -63,7 +71,7 @@ class ClassModel {
       problem_.settings.check_interrupt();
       if (!problem_.is_smooth()) {
         const double worst = problem_.penalty.violation(at, features, set.in(), b_, slope_);
-        const double enough = std::max(0.1 * accuracy, tuning::class_descent * worst);
+        const double enough = std::max(0.1 * accuracy, P::Form::descent_share * worst);
         if (!descend(x, at, set, enough) && round > 0) break;
         refresh();
       }
@@ -74,7 +82,7 @@ class ClassModel {
   }
 
  private:
-  void begin(const ClassIterate& x, const ClassSet& set) {
+  void begin(const ClassIterate& x, const Level& at, const ClassSet& set) {
     const Columns& features = set.features();
     const int m = problem_.m;
     fill(set);
@@ -86,9 +94,13 @@ class ClassModel {
       std::copy_n(x.b.begin() + static_cast<std::ptrdiff_t>(features[c]) * m, m,
                   b_.begin() + static_cast<std::ptrdiff_t>(c) * m);
     start_ = b_;
+    foreseen_b_ = b_;
+    ridge_ = at.ridge;
+    coupled_.assign(b_.size(), 0.0);
     shift_.assign(m, 0.0);
     slope_.resize(b_.size());
     panel_.dots(x.e.data(), m, slope_.data());
+    problem_.form.add_slopes(ridge_, x.form, features, m, slope_);
     first_slope_ = slope_;
     even_ = problem_.settings.intercept ? class_sums(x.e, problem_.n, m) : Vector(m, 0.0);
     first_even_ = even_;
@@ -108,8 +120,8 @@ class ClassModel {
       fresh_steps_ = -1;
       lost_steps_ = 0;
     }
-    if (is_joint_) joint_.prepare(panel_, set, curvature_, is_stale_);
-    else blocks_.prepare(set, curvature_, is_stale_);
+    if (is_joint_) joint_.prepare(panel_, set, curvature_, is_stale_, ridge_);
+    else blocks_.prepare(set, curvature_, is_stale_, ridge_);
     is_stale_ = false;
   }
   bool descend(const ClassIterate& x, const Level& at, const ClassSet& set, double tolerance) {
@@ -119,16 +131,28 @@ class ClassModel {
     return blocks_.descend(at, set, slope_, even_, residual, tolerance, b_, shift_);
   }
 
+  Vector step() const {
+    Vector out(b_.size());
+    for (std::size_t t = 0; t < out.size(); ++t) out[t] = b_[t] - start_[t];
+    return out;
+  }
   // Scores, residual and slopes of the model at b and shift, computed anew.
   void refresh() {
-    Vector step(b_.size());
-    for (std::size_t t = 0; t < step.size(); ++t) step[t] = b_[t] - start_[t];
-    product(panel_, step, shift_, along_, bent_, slope_, even_);
-    for (std::size_t t = 0; t < step.size(); ++t) slope_[t] += first_slope_[t];
+    const Vector taken = step();
+    product(panel_, taken, shift_, along_, bent_, slope_, even_);
+    couple(taken);
+    for (std::size_t t = 0; t < taken.size(); ++t) slope_[t] += first_slope_[t];
     for (int k = 0; k < problem_.m; ++k) even_[k] += first_even_[k];
   }
+  // What the form adds to the slopes of a step. Sets what it is.
+  void couple(const Vector& step) {
+    coupling_.product(ridge_, step, problem_.m, coupled_);
+    loops().axpy(1.0, coupled_.data(), slope_.data(), coupled_.size());
+  }
   // The model at b and shift, less the loss where it began; then with the penalty.
-  double quadratic() const { return slope_along() + 0.5 * loops().dot(along_.data(), bent_.data(), along_.size()); }
+  double quadratic() const {
+    return slope_along() + 0.5 * loops().dot(along_.data(), bent_.data(), along_.size()) + 0.5 * form_bend();
+  }
   double value(const Level& at, const Columns& features) const {
     return quadratic() + problem_.penalty.value(at, features, b_);
   }
@@ -187,8 +211,10 @@ class ClassModel {
     learn(taken);
     if (taken > 0) {
       panel_.dots(bent_.data(), problem_.m, slope_.data());
+      couple(step());
       loops().axpy(1.0, first_slope_.data(), slope_.data(), b_.size());
     }
+    foreseen_b_ = b_;
     foreseen_ = x.e;
     loops().axpy(1.0, bent_.data(), foreseen_.data(), foreseen_.size());
     const Point end{b_, shift_, quadratic()};
@@ -221,6 +247,7 @@ class ClassModel {
     bend.step.resize(bend.rows.size() * m);
     bend.slopes.resize(bend.rows.size() * m);
     moving_.take(panel_, bend.rows);
+    moving_coupling_.take(coupling_, bend.rows);
     return conjugate_gradients(
         rest.size(), tuning::most_class_gradients, [&](Vector& out) { return precondition(rest, out); },
         [&](const Vector& along, Vector& out) { return curvature_along(local, live, along, bend, out); },
@@ -244,6 +271,7 @@ class ClassModel {
       std::copy_n(along.begin() + bend.rows[c] * m, m, bend.step.begin() + c * m);
     std::copy_n(along.begin() + count, m, bend.shift.begin());
     product(moving_, bend.step, bend.shift, bend.scores, bend.bent, bend.slopes, bend.sums);
+    moving_coupling_.add_product(ridge_, bend.step, problem_.m, bend.slopes);
     for (std::ptrdiff_t c = 0; c < rows; ++c)
       std::copy_n(bend.slopes.begin() + c * m, m, out.begin() + bend.rows[c] * m);
     std::copy(bend.sums.begin(), bend.sums.end(), out.begin() + count);
@@ -375,14 +403,16 @@ class ClassModel {
   static double pull(const ClassIterate& x) { return std::sqrt(loops().dot(x.e.data(), x.e.data(), x.e.size())); }
 
   const P& problem_;
-  Panel<D> panel_, moving_;  // the set's columns, and those that conjugate gradients move
-  std::size_t known_ = 0;    // features that the panel has
+  Panel<D> panel_, moving_;                            // the set's columns, and those that conjugate gradients move
+  typename P::Form::Part coupling_, moving_coupling_;  // of the form among them
+  std::size_t known_ = 0;                              // features that the panel has
   JointCurvature<P> joint_;
   BlockCurvature<P> blocks_;
   Vector b_, start_, shift_, slope_, first_slope_, even_, first_even_;
-  Vector along_, bent_, foreseen_, curvature_;
-  Columns open_;  // places of the features without a penalty
-  double worst_ = 0.0, lift_ = 0.0;
+  Vector along_, bent_, foreseen_, foreseen_b_, curvature_;
+  Vector coupled_;  // level Q (b - start) of the set
+  Columns open_;    // places of the features without a penalty
+  double worst_ = 0.0, lift_ = 0.0, ridge_ = 0.0;
   int fresh_steps_ = -1, lost_steps_ = 0;
   bool is_stale_ = true, is_joint_ = true;
 };

@@ -72,7 +72,8 @@ class ClassMethod {
     const P& problem = solver_.problem();
     Vector b, a;
     for (double rho = tuning::warm_classes; rho > problem.loss.rho; rho *= tuning::cooling_of_classes) {
-      const P warm(problem.design, {rho, problem.loss.u, 1.0}, problem.samples, problem.penalty, problem.settings);
+      const P warm(problem.design, {rho, problem.loss.u, 1.0}, problem.samples, problem.penalty, problem.settings,
+                   problem.form);
       ClassSolver<P> at(warm);
       if (!a.empty()) at.start_from(b.data(), a.data());
       at.fit_null();

@@ -4,6 +4,7 @@
 #pragma once
 #include <functional>
 
+#include "problem/class_form.hpp"
 #include "problem/class_penalty.hpp"
 #include "problem/design.hpp"
 #include "problem/multi_coherence.hpp"
@@ -12,14 +13,16 @@
 
 namespace clearning {
 
-template <Design D, class Pen>
+template <Design D, class Pen, class Coupling = Uncoupled>
 struct ClassProblem {
   using DesignType = D;
   using Penalty = Pen;
+  using Form = Coupling;
   const D design;
   const MultiCoherence loss;
   const ClassSamples samples;
   const Pen penalty;
+  const Form form;
   const Settings settings;
   const Index n, p;
   const int m;
@@ -27,9 +30,9 @@ struct ClassProblem {
   const Columns open;  // features whose row has no penalty and no bounds: the loss sees differences within it only
   const Vector length;
 
-  ClassProblem(D x, MultiCoherence phi, ClassSamples s, Pen net, Settings how)
-      : design(std::move(x)), loss(phi), samples(s), penalty(std::move(net)), settings(std::move(how)), n(design.n),
-        p(design.p), m(s.m), free(free_blocks()), open(open_features()), length(lengths()) {}
+  ClassProblem(D x, MultiCoherence phi, ClassSamples s, Pen net, Settings how, Form coupling = {})
+      : design(std::move(x)), loss(phi), samples(s), penalty(std::move(net)), form(coupling), settings(std::move(how)),
+        n(design.n), p(design.p), m(s.m), free(free_blocks()), open(open_features()), length(lengths()) {}
 
   Level level(double alpha) const { return {alpha * penalty.l1_ratio, alpha * (1.0 - penalty.l1_ratio)}; }
   // Neither kinks nor bounds.
@@ -105,6 +108,7 @@ class ClassSet {
 
 struct ClassIterate {
   Vector b, a;  // p m coefficients, m intercepts
+  Vector form;  // QB, where coefficients are coupled
   Vector score, s, e;
   double loss = 0.0;
 };
