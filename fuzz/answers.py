@@ -286,6 +286,9 @@ def estimator_views(problem: Problem, model: Any) -> list[View]:
             raise
         proba = None
     signed = problem.options.get("method") != "platt"
+    # A calibrator that moves the rate of weighted classes moves where they change.
+    if getattr(getattr(model, "calibrator_", None), "offset", False):
+        scores = None
     return [View(scores, model.classes_, model.predict(X), proba, signed)]
 
 

@@ -46,7 +46,7 @@ class MarginLoss:
 
     @property
     def kappa(self) -> float:
-        if self.name != "coherence" or not self.scaled:
+        if self.name != "coherence" or not self.scaled or self.u == 0:
             return 1.0
         return self.u / (self.rho * float(np.logaddexp(0.0, self.u / self.rho)))
 
