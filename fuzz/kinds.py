@@ -241,7 +241,9 @@ def draw_kernel_cv(rng: Rng) -> Problem:
         if one in options:
             options[many] = (options.pop(one),)
     options.update(alphas=4, cv=3)
-    return _both_classes_in_every_fold(replace(problem, kind="kernel_cv", options=options), 3)
+    searched = replace(problem, kind="kernel_cv", options=options)
+    # What is extreme about a kernel are its samples, which stay.
+    return replace(_both_classes_in_every_fold(searched, 3), refusable=problem.refusable)
 
 
 def _temperatures(rng: Rng, problem: Problem, kind: str) -> Problem:

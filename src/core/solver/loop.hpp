@@ -161,6 +161,7 @@ class Solver {
     double check_level = 1.0, best_dual = -INFINITY;
     bool foresees = Course::is_modelled;  // proofs come from steps, as long as these have one
     const int last_foreseen = out.iterations + tuning::foreseen_steps;
+    Crawl crawl(out.iterations);
     out.converged = is_ahead_ = false;
     while (true) {
       problem_.settings.check_interrupt();
@@ -169,6 +170,8 @@ class Solver {
       const Verdict first = course.before_step(out);
       if (first == Verdict::again) continue;
       if (first == Verdict::stop) break;
+      crawl.watch(out.gap);
+      if (crawl.is_due(out.iterations) && crawl.is_one(out.iterations, objective(course))) break;
       load(course.tighten());
       if (!by_step && (out.gap <= at_.goal || step_.worst() <= check_level)) {
         const double worst = step_.worst();
