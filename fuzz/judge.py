@@ -258,7 +258,7 @@ def _judge_null(fit: Fit, exact: float) -> list[Failure]:
     slack = 1e-6 * fit.plain.value(constant, 1.0) + _floor(fit.plain)
     if abs(fit.null - exact) <= slack or fit.null == exact:
         return []
-    slack += fit.plain.rounding(constant, 1.0)
+    slack += fit.plain.rounding(constant, 1.0) + fit.plain.grain
     high = not fit.null <= exact + slack
     # With free columns the reference may not have found the best model: it is a bound only.
     low = not fit.plain.free.any() and not fit.null >= exact - slack

@@ -70,6 +70,7 @@ class ClassPlain:
     is_grouped: bool
     fit_intercept: bool
     private = False
+    grain = 0.0
 
     @property
     def m(self) -> int:

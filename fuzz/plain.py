@@ -165,6 +165,12 @@ class Plain:
             loss = self.weight @ (steepest * error + (n + 32) * self.eps * self.loss.value(z))
             return loss, (p + 8) * self.eps * self._penalty(size, np.abs(self.long[1]))
 
+    @property
+    def grain(self) -> float:
+        """What the last digit of an intercept makes of the best constant's objective at a kink."""
+        size = np.abs(self.offset) + abs(self.best_constant.intercept) + self.loss.reach
+        return 4 * EPS * float(self.weight @ size) * float(self.loss.slope(np.zeros(1))[0])
+
     def doubt(self, point: Point, alpha: float) -> float:
         """What is unknown of P because Q is positive semidefinite up to noise only."""
         if self.noise == 0.0:
