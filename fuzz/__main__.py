@@ -36,6 +36,7 @@ class Tally:
         self.counts: Counter[str] = Counter()
         self.examples: dict[str, list[tuple[int, str]]] = defaultdict(list)
         self.stalled: list[int] = []
+        self.infinite: list[int] = []
 
     def add(self, judged: Judged) -> None:
         verdict = judged.verdict
@@ -48,6 +49,8 @@ class Tally:
         )
         if verdict.stalled:
             self.stalled.append(judged.index)
+        if verdict.infinite:
+            self.infinite.append(judged.index)
         for failure in {f.kind: f for f in reversed(verdict.failures)}.values():
             self.broken[failure.kind, judged.kind] += 1
             self.examples[failure.kind].append((judged.index, failure.message))
@@ -63,7 +66,8 @@ class Tally:
     def to_json(self) -> dict[str, Any]:
         broken = [[*kinds, count] for kinds, count in self.broken.items()]
         counted = {"problems": self.problems, "counts": self.counts, "broken": broken}
-        return {**counted, "stalled": self.stalled, "examples": self.examples}
+        listed = {"stalled": self.stalled, "infinite": self.infinite, "examples": self.examples}
+        return {**counted, **listed}
 
     def write(self, file: str, asked: argparse.Namespace, seconds: float) -> None:
         """Keep the counts in a file that is whole at any time."""
@@ -90,7 +94,7 @@ def print_table(tally: Tally, seconds: float) -> None:
     print(
         f"{counts['fits']} fits: {counts['unconverged']} not converged, of which "
         f"{counts['stalled']} far from it (problems {tally.stalled[:5]}); "
-        f"{counts['infinite']} gaps of infinity"
+        f"{counts['infinite']} gaps of infinity (problems {tally.infinite[:5]})"
         + (f", more than 1 in {FITS_PER_INFINITE_GAP}" if tally.too_many_infinite else "")
     )
     for failure in failures:

@@ -59,6 +59,20 @@ def test_kernels_of_many_orders_leave_numbers():
     assert 0 <= model.objective_ <= 1 + 1e-9
 
 
+def test_steps_beyond_the_range_of_a_double_are_not_taken():
+    """Two equal samples, hardly a penalty, and a start: the model has no minimum to step to."""
+    start = [-10.250781242502816, -0.12790367309443548, 9.541446959419481, 0.001884645894919896]
+    path = clearning_path(
+        np.tile([0.1, 0.0, 0.1, 600.0, 10.0, 0.0, 0.0], (2, 1)),
+        [1, 0],
+        loss="squared_hinge",
+        alphas=[1e-150],
+        coef_init=np.array([*start, 0.11813746351539832, -1.0142163887719469, 0.19439740061560348]),
+    )
+    assert np.isfinite([*path.objectives, *path.intercepts, *path.coefs.ravel()]).all()
+    assert path.objectives[0] == pytest.approx(1.0)
+
+
 def far_from_zero(seed, shape, centre, unit):
     rng = np.random.default_rng(seed)
     return centre + unit * rng.integers(-2, 3, shape), rng

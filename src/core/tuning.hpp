@@ -17,6 +17,8 @@ inline constexpr double room_for_rounding = 1.5;
 // Scores that were updated step by step are computed anew once what rounding has made of them may exceed this share of
 // the goal.
 inline constexpr double drift_share = 0.02;
+// Scores that have lost so many times their last digit have come from far, as from coefficients that were given.
+inline constexpr double drift_from_afar = 100.0;
 // The same before solutions are continued, which multiplies it: beside this share a proof is as tight as its dual
 // point.
 inline constexpr double drift_of_start = 1e-5;

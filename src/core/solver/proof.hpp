@@ -58,12 +58,17 @@ void run_with_care(Solver<P>& solver, Course& course, Outcome& out) {
 
 }  // namespace detail
 
-// Runs a course, and leaves scores behind that are those of the coefficients, up to what the claim may bear.
+// Runs a course, and leaves scores behind that are those of the coefficients: up to what the claim may bear, and up to
+// a small share of the gap where they have come from so far that digits are lost.
 template <class P, class Course>
 void run_beyond_rounding(Solver<P>& solver, Course& course, Outcome& out) {
   detail::run_with_care(solver, course, out);
-  if (!has_drifted(solver, out.objective)) return;
-  const double dual = out.objective - out.gap - detail::rounding_of_objective(solver, std::fabs(out.objective));
+  const Iterate& x = solver.iterate();
+  const double lost = detail::rounding_of_objective(solver, std::fabs(out.objective));
+  const double digit = tuning::unit_rounding * largest_size(x.score);
+  const bool is_far = x.drift > tuning::drift_from_afar * digit && lost > tuning::drift_share * out.gap;
+  if (!is_far && !has_drifted(solver, out.objective)) return;
+  const double dual = out.objective - out.gap - lost;
   solver.recompute();
   out.objective = solver.objective(course);
   out.gap = out.objective - dual;
