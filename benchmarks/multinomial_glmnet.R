@@ -1,4 +1,4 @@
-# One multinomial path of glmnet, timed inside R: Rscript multinomial_glmnet.R <folder> <ungrouped|grouped>
+# One multinomial path of glmnet, timed inside R: Rscript multinomial_glmnet.R <folder> <ungrouped|grouped> <thresh>
 # Reads the problem as multinomial.py writes it; prints the seconds and writes, for each class and penalty, the
 # intercept and the coefficients.
 suppressPackageStartupMessages(library(glmnet))
@@ -23,7 +23,7 @@ X <- if (file.exists(file.path(folder, "indptr.bin"))) {
 alphas <- numbers("alphas.bin")
 taken <- system.time(
   fit <- suppressWarnings(glmnet(X, y, family = "multinomial", type.multinomial = arguments[2], lambda = alphas,
-                                 standardize = FALSE, maxit = 1e8)))
+                                 standardize = FALSE, thresh = as.numeric(arguments[3]), maxit = 1e8)))
 out <- file(file.path(folder, "out.bin"), "wb")
 for (k in seq_along(fit$beta)) writeBin(as.vector(rbind(fit$a0[k, ], as.matrix(fit$beta[[k]]))), out)
 close(out)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
 import sys
 import time
 from collections import Counter, defaultdict
@@ -71,9 +70,7 @@ class Tally:
 
     def write(self, file: str, asked: argparse.Namespace, seconds: float) -> None:
         """Keep the counts in a file that is whole at any time."""
-        spent = resource.getrusage(resource.RUSAGE_CHILDREN)
         run = {"seed": asked.seed, "from": asked.start, "jobs": asked.jobs, "seconds": seconds}
-        run["processor_seconds"] = spent.ru_utime + spent.ru_stime
         part = Path(f"{file}.part")
         part.write_text(json.dumps({"run": run, **self.to_json()}, indent=1))
         part.replace(file)

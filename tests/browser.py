@@ -22,7 +22,8 @@ class Browser:
     """Chromium's debugging protocol: commands in, answers and events out, each ended by a zero."""
 
     def __init__(self) -> None:
-        self._profile = tempfile.TemporaryDirectory()
+        # Chromium's children may still write to it when the browser has ended.
+        self._profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         (read_in, self._write), (self._read, write_out) = os.pipe(), os.pipe()
         words = [
             str(CHROMIUM),

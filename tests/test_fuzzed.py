@@ -177,6 +177,28 @@ def test_objective_of_the_hinge_on_a_kernel_is_that_of_the_coefficients():
         assert path.objectives[k] == pytest.approx(exact, rel=1e-12)
 
 
+@pytest.mark.parametrize("seed", [2, 6])
+def test_kernels_of_low_rank_have_a_minimum(seed):
+    """Rounding makes some eigenvalues that are zero negative: there the objective fell for ever."""
+    rng = np.random.default_rng(seed)
+    Z = 100 * rng.standard_normal((9, 5))
+    K = (Z @ Z.T + (Z @ Z.T).T) / 2
+    y = np.r_[0, 1, rng.integers(0, 2, 9)[2:]]
+    path = kernel_clearning_path(
+        K,
+        y,
+        loss="squared_hinge",
+        l1_ratio=1e-12,
+        tol=5e-10,
+        alphas=3,
+        coef_init=rng.standard_normal(9),
+        intercept_init=-0.2,
+    )
+    assert path.converged.all()
+    assert (path.objectives <= path.null_objective).all()
+    assert (path.objectives > 0.5).all()
+
+
 @pytest.mark.parametrize("weight", [1e308, 5e-324])
 def test_blocks_name_weights_whose_sum_is_no_number(weight):
     X, y = np.array([[-2.5], [-0.6], [1.0]]), [1, 0, 1]

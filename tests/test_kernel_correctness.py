@@ -101,7 +101,7 @@ def test_both_sides_of_the_certificate(loss, rho, l1_ratio, variant):
     p = make_variant(variant, loss, rho, l1_ratio)
     null = p.null_objective()
     lowest = min(p.primal(*fit(p, tol=tol)[:2]) for tol in (1e-9, 1e-12))
-    for tol in (1e-3, 1e-12):
+    for tol in (1e-3, 1e-11):  # rounding, which is part of every gap, costs up to 1e-12
         beta, intercept, path = fit(p, tol=tol)
         primal, dual = p.primal(beta, intercept), p.dual(beta, intercept)
         assert path.null_objective == pytest.approx(null, rel=1e-9)

@@ -4,6 +4,7 @@
 #include "solver/certificate.hpp"
 #include "solver/continuation.hpp"
 #include "solver/curved_point.hpp"
+#include "solver/rounding.hpp"
 
 namespace clearning {
 
@@ -156,6 +157,10 @@ class Solver {
     return course.loss() + at_.penalty(x_, set_.columns());
   }
 
+  double rounding(double objective) const {
+    return rounding_of_objective(at_, x_, set_.columns(), screening_, objective);
+  }
+
   template <class Course>
   void run(Course& course, Outcome& out) {
     double check_level = 1.0, best_dual = -INFINITY;
@@ -171,7 +176,12 @@ class Solver {
       if (first == Verdict::again) continue;
       if (first == Verdict::stop) break;
       crawl.watch(out.gap);
-      if (crawl.is_due(out.iterations) && crawl.is_one(out.iterations, objective(course))) break;
+      if (crawl.is_due(out.iterations)) {
+        best_dual -= rounding(std::fabs(objective(course)));  // it was found with the scores that go now
+        recompute();                                          // what rounding makes of them is no progress
+        const double now = objective(course);
+        if (crawl.is_one(out.iterations, now, rounding(std::fabs(now)))) break;
+      }
       load(course.tighten());
       if (!by_step && (out.gap <= at_.goal || step_.worst() <= check_level)) {
         const double worst = step_.worst();

@@ -40,10 +40,10 @@ class Crawl {
   explicit Crawl(int step) : from_(step) {}
   void watch(double gap) { least_ = std::min(least_, gap); }
   bool is_due(int step) const { return step >= from_ + tuning::steps_of_a_crawl; }
-  // Asked whenever it is due.
-  bool is_one(int step, double objective) {
+  // Asked whenever it is due; what an objective falls by must be more than its rounding.
+  bool is_one(int step, double objective, double rounding) {
     const double gap = std::min(least_, objective), share = tuning::share_of_a_crawl;
-    const bool is = objective_ - objective < share * gap && gap > (1.0 - share) * gap_;
+    const bool is = objective_ - objective < std::max(share * gap, rounding) && gap > (1.0 - share) * gap_;
     from_ = step;
     objective_ = objective;
     gap_ = gap;

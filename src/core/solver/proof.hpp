@@ -5,37 +5,10 @@
 
 namespace clearning {
 
-namespace detail {
-
-// What rounding makes of the objective and of the dual value: each product x b has its own relative error, and scores
-// that were updated step by step have gathered such errors, of either sign. By Cauchy-Schwarz the weighted mean of
-// |x_j| is at most `largest weight`^(1/2) ||x_j||.
-template <class P>
-double rounding_of_objective(const Solver<P>& solver, double objective) {
-  const P& problem = solver.problem();
-  const Iterate& x = solver.iterate();
-  const Samples& samples = problem.samples;
-  const double spread = std::sqrt(*std::max_element(samples.weight, samples.weight + samples.n));
-  const double limit = std::visit([](const auto& phi) { return phi.weight_limit(); }, problem.loss);
-  double size = std::fabs(x.a), pull = 0.0;
-  for (int j : solver.working_set().columns()) size += std::fabs(x.b[j]) * spread * solver.screening().length(j);
-  for (std::size_t i = 0; i < samples.n; ++i) {
-    size += samples.weight[i] * std::fabs(samples.offset[i]);
-    pull += std::fabs(x.e[i]);
-  }
-  // A loss without a bound on its slope has the slope that it has here.
-  const double slope = std::isfinite(limit) ? limit : pull;
-  const double cancelling = problem.penalty.quadratic.cancelling(x.b, pull, solver.stage().ridge_level());
-  return tuning::unit_rounding * (objective + slope * size + cancelling) + slope * x.drift;
-}
-
-}  // namespace detail
-
 // Whether the scores are to be computed anew before anything is claimed of them.
 template <class P>
 bool has_drifted(const Solver<P>& solver, double objective) {
-  return solver.iterate().drift > 0.0 &&
-         detail::rounding_of_objective(solver, objective) > tuning::drift_share * solver.stage().goal;
+  return solver.iterate().drift > 0.0 && solver.rounding(objective) > tuning::drift_share * solver.stage().goal;
 }
 
 namespace detail {
@@ -49,7 +22,7 @@ void run_with_care(Solver<P>& solver, Course& course, Outcome& out) {
     solver.recompute();
     solver.run(course, out);
   }
-  const double claim = solver.stage().claim, lost = detail::rounding_of_objective(solver, std::fabs(out.objective));
+  const double claim = solver.stage().claim, lost = solver.rounding(std::fabs(out.objective));
   if (!out.converged || out.gap + lost <= claim || !(tuning::room_for_rounding * lost < claim)) return;
   solver.set_goal(claim - tuning::room_for_rounding * lost);
   solver.run(course, out);
@@ -64,7 +37,7 @@ template <class P, class Course>
 void run_beyond_rounding(Solver<P>& solver, Course& course, Outcome& out) {
   detail::run_with_care(solver, course, out);
   const Iterate& x = solver.iterate();
-  const double lost = detail::rounding_of_objective(solver, std::fabs(out.objective));
+  const double lost = solver.rounding(std::fabs(out.objective));
   const double digit = tuning::unit_rounding * largest_size(x.score);
   const bool is_far = x.drift > tuning::drift_from_afar * digit && lost > tuning::drift_share * out.gap;
   if (!is_far && !has_drifted(solver, out.objective)) return;
@@ -84,8 +57,7 @@ Outcome prove(const Solver<P>& solver, double loss, const Outcome& out) {
   Outcome proved = out;
   const double objective = loss + at.penalty(solver.iterate(), solver.working_set().columns());
   proved.objective = std::max(objective, 0.0);
-  proved.gap =
-      std::max(proved.objective - dual, 0.0) + detail::rounding_of_objective(solver, std::fabs(proved.objective));
+  proved.gap = std::max(proved.objective - dual, 0.0) + solver.rounding(std::fabs(proved.objective));
   // Losses and penalties are not negative: dual weights of zero are feasible, with a value of zero.
   proved.gap = std::min(proved.gap, proved.objective);
   // And a form that rounding has made negative says nothing.

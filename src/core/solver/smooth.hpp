@@ -71,13 +71,15 @@ class SmoothSolver {
   }
 
  private:
-  // A penalty that is far from the last one, and does not give in soon, is reached by way of those between.
+  // A penalty that is far from the last one, and does not give in soon, is reached by way of those between; unless
+  // rounding alone is more than may be claimed, which no way leads around.
   Outcome reach(double alpha, double previous_alpha, int steps) {
     const int most = solver_.problem().settings.max_iter;
     const bool near = Screening<P>::is_near(alpha, previous_alpha);
     const int last = near ? most : std::min(most, steps + tuning::steps_from_afar);
     const Outcome out = run_at(alpha, previous_alpha, steps, last);
     if (out.converged || out.iterations < last || last == most) return out;
+    if (solver_.rounding(std::fabs(out.objective)) > solver_.stage().claim) return out;
     const double between = std::sqrt(alpha) * std::sqrt(previous_alpha);
     const Outcome way = reach(between, previous_alpha, out.iterations);
     if (way.converged || way.gap <= tuning::far_from_proved * solver_.stage().goal)

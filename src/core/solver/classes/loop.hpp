@@ -305,8 +305,8 @@ class ClassSolver {
       if (before - out.objective > tuning::worthwhile * goal_) progress_.begin();
       else progress_.watch(1.0);
       crawl.watch(out.gap);
-      if (progress_.is_stalled() || (crawl.is_due(out.iterations) && crawl.is_one(out.iterations, out.objective)))
-        break;
+      if (progress_.is_stalled()) break;
+      if (crawl.is_due(out.iterations) && crawl.is_one(out.iterations, out.objective, rounding(out.objective))) break;
     }
     if (best_dual == -INFINITY) look_at(at, x_.e, out, best_dual);
   }
