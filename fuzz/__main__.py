@@ -22,6 +22,8 @@ from workers import Judged, judge_all, judge_apart
 
 # Infinite gaps are allowed once in so many fits.
 FITS_PER_INFINITE_GAP = 10_000
+# Seconds after which the counts are written again.
+WRITTEN_EVERY = 60.0
 
 
 class Tally:
@@ -33,6 +35,7 @@ class Tally:
         self.counts: Counter[str] = Counter()
         self.examples: dict[str, list[tuple[int, str]]] = defaultdict(list)
         self.stalled: list[int] = []
+        self.infinite: list[int] = []
 
     def add(self, judged: Judged) -> None:
         verdict = judged.verdict
@@ -45,6 +48,8 @@ class Tally:
         )
         if verdict.stalled:
             self.stalled.append(judged.index)
+        if verdict.infinite:
+            self.infinite.append(judged.index)
         for failure in {f.kind: f for f in reversed(verdict.failures)}.values():
             self.broken[failure.kind, judged.kind] += 1
             self.examples[failure.kind].append((judged.index, failure.message))
@@ -60,7 +65,15 @@ class Tally:
     def to_json(self) -> dict[str, Any]:
         broken = [[*kinds, count] for kinds, count in self.broken.items()]
         counted = {"problems": self.problems, "counts": self.counts, "broken": broken}
-        return {**counted, "stalled": self.stalled, "examples": self.examples}
+        listed = {"stalled": self.stalled, "infinite": self.infinite, "examples": self.examples}
+        return {**counted, **listed}
+
+    def write(self, file: str, asked: argparse.Namespace, seconds: float) -> None:
+        """Keep the counts in a file that is whole at any time."""
+        run = {"seed": asked.seed, "from": asked.start, "jobs": asked.jobs, "seconds": seconds}
+        part = Path(f"{file}.part")
+        part.write_text(json.dumps({"run": run, **self.to_json()}, indent=1))
+        part.replace(file)
 
 
 def print_table(tally: Tally, seconds: float) -> None:
@@ -78,7 +91,7 @@ def print_table(tally: Tally, seconds: float) -> None:
     print(
         f"{counts['fits']} fits: {counts['unconverged']} not converged, of which "
         f"{counts['stalled']} far from it (problems {tally.stalled[:5]}); "
-        f"{counts['infinite']} gaps of infinity"
+        f"{counts['infinite']} gaps of infinity (problems {tally.infinite[:5]})"
         + (f", more than 1 in {FITS_PER_INFINITE_GAP}" if tally.too_many_infinite else "")
     )
     for failure in failures:
@@ -107,12 +120,13 @@ def print_small(seed: int, index: int, failure: Failure) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="fuzz", description=__doc__)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--from", dest="start", type=int, default=0, help="the first problem")
     parser.add_argument("--count", type=int, default=10**9, help="how many problems at most")
     parser.add_argument("--minutes", type=float, default=3.0, help="for how long at most")
     parser.add_argument("--jobs", type=int, default=2, help="processes")
     parser.add_argument("--shrink", type=int, default=1, help="examples to print, each")
     parser.add_argument("--index", type=int, help="judge and shrink this problem alone")
-    parser.add_argument("--json", help="file for the counts")
+    parser.add_argument("--json", help="file for the counts, written every minute")
     asked = parser.parse_args()
     tally, started = Tally(), time.monotonic()
     if asked.index is not None:
@@ -120,16 +134,19 @@ def main() -> int:
         for failure in failures.values():
             print_small(asked.seed, asked.index, failure)
         return int(bool(failures))
-    for judged in judge_all(asked.seed, asked.count, asked.minutes, asked.jobs):
+    written = started
+    for judged in judge_all(asked.seed, asked.count, asked.minutes, asked.jobs, asked.start):
         tally.add(judged)
         done = sum(tally.problems.values())
         if sys.stderr.isatty() and done % 100 == 0:
-            print(
-                f"\r{done} problems, {sum(tally.broken.values())} broken", end="", file=sys.stderr
-            )
+            broken = sum(tally.broken.values())
+            print(f"\r{done} problems, {broken} broken", end="", file=sys.stderr)
+        if asked.json and time.monotonic() - written > WRITTEN_EVERY:
+            written = time.monotonic()
+            tally.write(asked.json, asked, written - started)
     seconds = time.monotonic() - started
     if asked.json:
-        Path(asked.json).write_text(json.dumps(tally.to_json(), indent=1))
+        tally.write(asked.json, asked, seconds)
     for failure, examples in tally.examples.items():
         for index, message in examples[: asked.shrink]:
             print_small(asked.seed, index, Failure(failure, message))

@@ -184,7 +184,8 @@ def kernel_fits(problem: Problem, model: Any) -> list[Fit]:
     if loss.name != "hinge":
         u = getattr(model, "u_", options.get("u", 1.0))
         loss = loss_of(options, rho=loss.rho, u=u)
-    eps = EPS32 if options.get("dtype") == "float32" else 16 * problem.X.shape[1] * EPS
+    single = options.get("dtype") == "float32" or "float32" in problem.storage
+    eps = EPS32 if single else 16 * problem.X.shape[1] * EPS
     ratio = getattr(model, "l1_ratio_", options.get("l1_ratio"))
     Q = K[np.ix_(columns, columns)]
     plain = kernel_plain(problem, K[:, columns], Q, loss, ratio)
@@ -286,6 +287,9 @@ def estimator_views(problem: Problem, model: Any) -> list[View]:
             raise
         proba = None
     signed = problem.options.get("method") != "platt"
+    # A calibrator that moves the rate of weighted classes moves where they change.
+    if getattr(getattr(model, "calibrator_", None), "offset", False):
+        scores = None
     return [View(scores, model.classes_, model.predict(X), proba, signed)]
 
 

@@ -102,6 +102,11 @@ class Answer(NamedTuple):
     seconds: float
 
 
+@lru_cache(maxsize=1000)
+def _compiled(code: str) -> Any:
+    return compile(code, "<call>", "exec")
+
+
 def ask(problem: Problem) -> Answer:
     """Put a problem to the package."""
     names = namespace(problem)
@@ -110,7 +115,7 @@ def ask(problem: Problem) -> Answer:
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            exec("\n".join(statements(problem)), names)
+            exec(_compiled("\n".join(statements(problem))), names)
     except Exception as exception:
         error = exception
     warned = any(issubclass(w.category, ConvergenceWarning) for w in caught)
@@ -120,7 +125,8 @@ def ask(problem: Problem) -> Answer:
 def judge(problem: Problem, *, thorough: bool = True) -> Verdict:
     """Ask the package, and hold its answer to what it promises.
 
-    `thorough` looks for points below the certificate with other solvers too.
+    `thorough` asks other solvers too: for points below the certificate, and for the best model
+    without penalised coefficients where columns are free.
     """
     answer, kind = ask(problem), KINDS[problem.kind]
     failures = [Failure("slow", f"{answer.seconds:.1f} s")] if answer.seconds > SLOW else []
@@ -132,19 +138,31 @@ def judge(problem: Problem, *, thorough: bool = True) -> Verdict:
             fits, views = kind.fits(problem, answer.result), kind.views(problem, answer.result)
     except Exception as exception:
         return Verdict([*failures, Failure("exception", _words(exception))])
+    with np.errstate(all="ignore"):
+        verdict = _judge_result(problem, fits, views, answer.warned, thorough)
+    return verdict._replace(failures=failures + verdict.failures)
+
+
+def _judge_result(
+    problem: Problem, fits: list[Fit], views: list[View], warned: bool, thorough: bool
+) -> Verdict:
+    failures = []
     tol = problem.options.get("tol", 1e-6)
+    best = best_without_penalty if thorough else _best_constant
+    nulls = {plain: plain.value(best(plain), 1.0) for plain in {fit.plain for fit in fits}}
     for fit in fits:
-        failures += _judge_fit(fit, tol, answer.warned)
-        if "max_iter" not in problem.options:
-            failures += _judge_null(fit)
+        failures += _judge_fit(fit, nulls[fit.plain], tol, warned)
+    if "max_iter" not in problem.options:
+        for plain, fit in {fit.plain: fit for fit in fits}.items():
+            failures += _judge_null(fit, nulls[plain])
     failures += _judge_certificates(fits, thorough)
     for view in views:
         failures += _judge_view(view)
     return Verdict(
         failures,
         fits=len(fits),
-        unconverged=sum(not _settled(fit, tol) for fit in fits),
-        stalled=sum(_is_stalled(problem, fit, tol) for fit in fits),
+        unconverged=sum(not _settled(fit, nulls[fit.plain], tol) for fit in fits),
+        stalled=sum(_is_stalled(problem, fit, nulls[fit.plain], tol) for fit in fits),
         infinite=sum(bool(np.isposinf(fit.gap)) and not problem.refusable for fit in fits),
     )
 
@@ -167,13 +185,9 @@ def _judge_error(problem: Problem, error: Exception | None) -> list[Failure]:
     return [] if problem.refusable else [Failure("refused", _words(error))]
 
 
-def _null(fit: Fit) -> float:
-    return _null_of(fit.plain)
-
-
-@lru_cache(maxsize=16)
-def _null_of(plain: Plain | ClassPlain) -> float:
-    return plain.value(best_without_penalty(plain), 1.0)
+def _best_constant(plain: Plain | ClassPlain) -> Point:
+    """The best model without penalised coefficients, or a bound on it where columns are free."""
+    return plain.best_constant
 
 
 def _floor(plain: Plain | ClassPlain) -> float:
@@ -181,62 +195,70 @@ def _floor(plain: Plain | ClassPlain) -> float:
     return 1e-300 + 4 * EPS * plain.value(plain.zero, 1.0)
 
 
-def _settled(fit: Fit, tol: float) -> bool:
+def _settled(fit: Fit, null: float, tol: float) -> bool:
     if fit.converged is not None:
         return fit.converged
     # Where free columns separate the classes no model is best: the constant's scale is held to.
-    scale = 1.01 * _null(fit) + 1e-6 * fit.plain.value(fit.plain.best_constant, 1.0)
+    scale = 1.01 * null + 1e-6 * fit.plain.value(fit.plain.best_constant, 1.0)
     return bool(fit.gap <= tol * scale + _floor(fit.plain))
 
 
-def _is_stalled(problem: Problem, fit: Fit, tol: float) -> bool:
+def _is_stalled(problem: Problem, fit: Fit, null: float, tol: float) -> bool:
     patient = "max_iter" not in problem.options and not problem.refusable
-    near = max(STALLED, tol) * _null(fit) + _floor(fit.plain)
-    return patient and not _settled(fit, tol) and not fit.gap <= near
+    near = max(STALLED, tol) * null + _floor(fit.plain)
+    return patient and not _settled(fit, null, tol) and not fit.gap <= near
 
 
-def _judge_fit(fit: Fit, tol: float, warned: bool) -> list[Failure]:
+def _judge_fit(fit: Fit, null: float, tol: float, warned: bool) -> list[Failure]:
     """What a fit says of itself."""
     point, failures = fit.point, []
-    numbers = np.r_[np.ravel(point.coef), np.ravel(point.intercept), fit.objective]
-    if not np.isfinite(numbers).all():
+    if not all(np.isfinite(v).all() for v in (point.coef, point.intercept, fit.objective)):
         worst = f"objective {fit.objective}, gap {fit.gap}, converged {fit.converged}"
         return [Failure("not finite", worst)]
     if not fit.gap >= 0:
         failures.append(Failure("bad gap", f"gap {fit.gap}"))
     plain = fit.plain
-    exact, rounding = plain.value(point, fit.alpha), plain.rounding(point, fit.alpha)
     said = f"objective {fit.objective:.12g}, gap {fit.gap:.3g}"
-    if fit.objective < 0 and (fit.converged is not False or fit.objective < -rounding):
-        failures.append(Failure("negative objective", said))
-    # Scores that are carried along drift, and the gap counts it: a tenth of it is no lie.
-    # How a kernel matrix is rounded is the estimator's affair, as long as the gap says so.
-    allowed = rounding + _floor(plain) + (fit.gap if plain.private else 0.1 * fit.gap)
-    if not abs(fit.objective - exact) <= allowed:
-        message = f"{said}; {fit.objective - exact:.2g} off at its coefficients, +- {rounding:.1g}"
-        failures.append(Failure("wrong objective", message))
+    failures += _judge_objective(fit, said)
     if np.any(point.intercept) and not plain.fit_intercept:
         failures.append(Failure("wrong intercept", f"intercept {point.intercept}"))
     if ((point.coef < plain.lower) | (point.coef > plain.upper)).any():
         failures.append(Failure("out of bounds", said))
-    if not _settled(fit, tol) and not warned:
-        failures.append(
-            Failure("silent", f"{said}; tol {tol:.3g}, null objective {_null(fit):.6g}")
-        )
+    if not _settled(fit, null, tol) and not warned:
+        failures.append(Failure("silent", f"{said}; tol {tol:.3g}, null objective {null:.6g}"))
     if fit.converged and fit.null is not None and not fit.gap <= tol * fit.null * (1 + 1e-9):
         failures.append(Failure("false convergence", f"{said}; {tol:.3g} * {fit.null:.6g}"))
     return failures
 
 
-def _judge_null(fit: Fit) -> list[Failure]:
+def _judge_objective(fit: Fit, said: str) -> list[Failure]:
+    """Scores that are carried along drift, and the gap counts it: a tenth of it is no lie.
+
+    How a kernel matrix is rounded is the estimator's affair, as long as the gap says so.
+    """
+    plain, failures = fit.plain, []
+    off = fit.objective - plain.value(fit.point, fit.alpha)
+    allowed = _floor(plain) + (fit.gap if plain.private else 0.1 * fit.gap)
+    if abs(off) <= allowed and fit.objective >= 0:
+        return []
+    rounding = plain.rounding(fit.point, fit.alpha)
+    if fit.objective < 0 and (fit.converged is not False or fit.objective < -rounding):
+        failures.append(Failure("negative objective", said))
+    if not abs(off) <= allowed + rounding:
+        message = f"{said}; {off:.2g} off at its coefficients, +- {rounding:.1g}"
+        failures.append(Failure("wrong objective", message))
+    return failures
+
+
+def _judge_null(fit: Fit, exact: float) -> list[Failure]:
     if fit.null is None:
         return []
-    exact, constant = _null(fit), fit.plain.best_constant
+    constant = fit.plain.best_constant
     # Where free columns separate the classes no model is best: their scale is the constant's.
-    slack = 1e-6 * fit.plain.value(constant, 1.0) + fit.plain.rounding(constant, 1.0)
-    slack += _floor(fit.plain)
-    if fit.null == exact:
+    slack = 1e-6 * fit.plain.value(constant, 1.0) + _floor(fit.plain)
+    if abs(fit.null - exact) <= slack or fit.null == exact:
         return []
+    slack += fit.plain.rounding(constant, 1.0) + fit.plain.grain
     high = not fit.null <= exact + slack
     # With free columns the reference may not have found the best model: it is a bound only.
     low = not fit.plain.free.any() and not fit.null >= exact - slack
@@ -249,6 +271,8 @@ def _judge_certificates(fits: list[Fit], thorough: bool) -> list[Failure]:
     """Look for points below objective − gap: the path's own, another solve's, a descent's."""
     finite = [fit for fit in fits if np.isfinite(fit.point.coef).all()]
     failures = []
+    # Others are asked about one fit of a path, whichever the problem's size picks.
+    asked = len(finite[0].plain.X) % len(finite) if thorough and finite else -1
     for k, fit in enumerate(finite):
         if not np.isfinite(fit.objective) or not fit.gap < np.inf:
             continue
@@ -256,12 +280,14 @@ def _judge_certificates(fits: list[Fit], thorough: bool) -> list[Failure]:
             continue
         rivals = [other.point for other in finite if other.point.coef.shape == fit.point.coef.shape]
         rivals.append(fit.plain.best_constant)
-        if thorough:
+        if k == asked:
             rivals += second_opinion(fit.plain, fit.alpha)
             rivals.append(descend(fit.plain, fit.alpha, _lowest(fit, rivals)))
         best = _lowest(fit, rivals)
         floor = fit.objective - fit.gap
         lowest = fit.plain.value(best, fit.alpha)
+        if lowest >= floor:
+            continue
         slack = sum(
             fit.plain.rounding(point, fit.alpha) + fit.plain.doubt(point, fit.alpha)
             for point in (fit.point, best)
@@ -275,7 +301,7 @@ def _judge_certificates(fits: list[Fit], thorough: bool) -> list[Failure]:
 
 def _lowest(fit: Fit, points: list[Point]) -> Point:
     values = [fit.plain.value(point, fit.alpha) for point in points]
-    return points[int(np.nanargmin(np.where(np.isfinite(values), values, np.inf)))]
+    return points[int(np.argmin(np.where(np.isfinite(values), values, np.inf)))]
 
 
 def second_opinion(plain: Plain | ClassPlain, alpha: float) -> list[Point]:

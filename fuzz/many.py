@@ -70,12 +70,18 @@ class ClassPlain:
     is_grouped: bool
     fit_intercept: bool
     private = False
+    grain = 0.0
 
     @property
     def m(self) -> int:
         return self.offset.shape[1]
 
-    @property
+    @cached_property
+    def known(self) -> dict[Point, tuple[NDArray, NDArray]]:
+        """Loss and penalty of the points that were asked for."""
+        return {}
+
+    @cached_property
     def zero(self) -> Point:
         return Point(np.zeros((self.m, self.X.shape[1])), np.zeros(self.m))
 
@@ -114,8 +120,11 @@ class ClassPlain:
 
     def value(self, point: Point, alpha: float) -> float:
         with np.errstate(all="ignore"):
-            loss = self.weight @ self.losses(self.scores(point))
-            return float(loss + alpha * self.penalty(np.asarray(point.coef, LONG)))
+            if point not in self.known:
+                loss = self.weight @ self.losses(self.scores(point))
+                self.known[point] = loss, self.penalty(np.asarray(point.coef, LONG))
+            loss, penalty = self.known[point]
+            return float(loss + alpha * penalty)
 
     def rounding(self, point: Point, alpha: float) -> float:
         """How much P may differ in rounding, by the magnitudes that are added up in it."""
@@ -134,7 +143,31 @@ class ClassPlain:
         if not self.fit_intercept:
             return self.zero
         bare = self.bare()
-        return Point(self.zero.coef, bare.descend(1.0, bare.zero).intercept)
+        start = Point(bare.zero.coef, bare.newton())
+        start = min(start, bare.zero, key=lambda point: bare.value(point, 1.0))
+        near = np.abs(bare._smooth(start.intercept, start.coef, 1.0, 1.0)[1]).max() <= 1e-13
+        best = start if near else bare.descend(1.0, start)
+        return Point(self.zero.coef, best.intercept)
+
+    def newton(self) -> Array:
+        """Intercepts without a model, by full steps: good if they settle, and judged by others."""
+        a = np.zeros(self.m)
+        for _ in range(30):
+            s = self.shares(self.offset + a)
+            own = self.kappa * self.weight[:, None] * s
+            slope = own.sum(axis=0) - self.kappa * np.bincount(self.codes, self.weight, self.m)
+            if np.abs(slope).max() <= 1e-15 or not np.isfinite(a).all():
+                break
+            curvature = (np.diag(own.sum(axis=0)) - own.T @ s) / self.rho
+            # A constant added to all scores changes nothing: it is held.
+            a = a - np.linalg.lstsq(curvature + np.ones_like(curvature), slope, rcond=None)[0]
+        return np.where(np.isfinite(a).all(), a, 0.0)
+
+    def shares(self, g: Array) -> Array:
+        """The probabilities of V: what each score's slope is."""
+        lifted = (g + self.u * (np.arange(self.m) != self.codes[:, None])) / self.rho
+        s = np.exp(lifted - lifted.max(axis=1, keepdims=True))
+        return s / s.sum(axis=1, keepdims=True)
 
     def bare(self) -> ClassPlain:
         """The problem without columns."""
@@ -161,9 +194,7 @@ class ClassPlain:
     def _smooth(self, a: Array, coef: Array, alpha: float, smoothing: float) -> tuple[float, Array]:
         """The objective with sqrt(x² + smoothing²) for |x|, and its gradient."""
         g = self.scores(Point(coef, a * self.fit_intercept), float)
-        lifted = (g + self.u * (np.arange(self.m) != self.codes[:, None])) / self.rho
-        s = np.exp(lifted - lifted.max(axis=1, keepdims=True))
-        s /= s.sum(axis=1, keepdims=True)
+        s = self.shares(g)
         s[np.arange(len(g)), self.codes] -= 1.0
         s *= self.kappa * self.weight[:, None]
         squares = (coef**2).sum(axis=0) if self.is_grouped else coef**2

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +18,20 @@ LONG = np.longdouble
 EPS = float(np.finfo(np.float64).eps)
 
 
-class Point(NamedTuple):
-    """Where an objective is evaluated."""
+@dataclass(frozen=True, eq=False)
+class Point:
+    """Where an objective is evaluated; itself alone is equal to it, so that it can be looked up."""
 
     coef: Array
     intercept: float | Array
+
+
+# Where the interval of an intercept is cut, until nothing lies between its ends.
+CUTS = np.linspace(0.0, 1.0, 65)
+
+
+def _sum(parts: tuple[NDArray, NDArray], alpha: float) -> float:
+    return float(parts[0] + LONG(alpha) * parts[1])
 
 
 @dataclass(frozen=True)
@@ -38,7 +46,7 @@ class MarginLoss:
 
     @property
     def kappa(self) -> float:
-        if self.name != "coherence" or not self.scaled:
+        if self.name != "coherence" or not self.scaled or self.u == 0:
             return 1.0
         return self.u / (self.rho * float(np.logaddexp(0.0, self.u / self.rho)))
 
@@ -113,10 +121,15 @@ class Plain:
         quadratic = self.Q if self.Q.ndim == 1 else np.diag(self.Q)
         return (self.factor == 0) & (quadratic == 0)
 
-    @property
+    @cached_property
     def zero(self) -> Point:
         """No model at all."""
         return Point(np.zeros(self.X.shape[1]), 0.0)
+
+    @cached_property
+    def known(self) -> dict[tuple[str, Point], tuple[NDArray, NDArray]]:
+        """Loss and penalty of the points that were asked for, and what rounding does to them."""
+        return {}
 
     def margins(self, point: Point, dtype: type = LONG) -> NDArray:
         X = self.long[0] if dtype is LONG else self.X
@@ -125,13 +138,23 @@ class Plain:
 
     def value(self, point: Point, alpha: float) -> float:
         """P at a point; nan where a coefficient is not finite."""
+        if ("value", point) not in self.known:
+            self.known["value", point] = self._parts(point)
+        return _sum(self.known["value", point], alpha)
+
+    def _parts(self, point: Point) -> tuple[NDArray, NDArray]:
         coef = np.asarray(point.coef, LONG)
         with np.errstate(all="ignore"):
             loss = self.weight.astype(LONG) @ self.loss.value(self.margins(point))
-            return float(loss + LONG(alpha) * self._penalty(coef, self.long[1]))
+            return loss, self._penalty(coef, self.long[1])
 
     def rounding(self, point: Point, alpha: float) -> float:
         """How much P may differ in rounding, by the magnitudes that are added up in it."""
+        if ("rounding", point) not in self.known:
+            self.known["rounding", point] = self._errors(point)
+        return 4 * _sum(self.known["rounding", point], alpha)
+
+    def _errors(self, point: Point) -> tuple[NDArray, NDArray]:
         n, p = self.X.shape
         size = np.abs(np.asarray(point.coef, LONG))
         with np.errstate(all="ignore"):
@@ -140,8 +163,13 @@ class Plain:
             z = self.margins(point)
             steepest = self.loss.slope(z - error)
             loss = self.weight @ (steepest * error + (n + 32) * self.eps * self.loss.value(z))
-            penalty = (p + 8) * self.eps * alpha * self._penalty(size, np.abs(self.long[1]))
-            return 4 * float(loss + penalty)
+            return loss, (p + 8) * self.eps * self._penalty(size, np.abs(self.long[1]))
+
+    @property
+    def grain(self) -> float:
+        """What the last digit of an intercept makes of the best constant's objective at a kink."""
+        size = np.abs(self.offset) + abs(self.best_constant.intercept) + self.loss.reach
+        return 4 * EPS * float(self.weight @ size) * float(self.loss.slope(np.zeros(1))[0])
 
     def doubt(self, point: Point, alpha: float) -> float:
         """What is unknown of P because Q is positive semidefinite up to noise only."""
@@ -157,25 +185,25 @@ class Plain:
 
     @cached_property
     def best_constant(self) -> Point:
-        """The best model without coefficients, by bisection of the derivative in the intercept."""
+        """The best model without coefficients: where the slope in the intercept changes sign."""
         zero = np.zeros(self.X.shape[1])
         if not self.fit_intercept:
             return Point(zero, 0.0)
 
-        def rises(a: float) -> bool:
-            z = self.y * (self.offset + a)
-            return bool(self.weight @ (self.y * self.loss.slope(z)) <= 0)
+        def rises(a: NDArray) -> NDArray[np.bool_]:
+            z = self.y * (self.offset + a[:, None])
+            return (self.y * self.loss.slope(z)) @ self.weight <= 0
 
         with np.errstate(all="ignore"):
             reach = 1.0 + float(np.abs(self.offset).max())
-            while reach < 1e30 and (rises(-reach) or not rises(reach)):
+            while reach < 1e30 and rises(np.array([-reach, reach])).tolist() != [False, True]:
                 reach *= 2
             low, high = -reach, reach
-            for _ in range(200):
-                middle = (low + high) / 2
-                if middle in (low, high):
-                    break
-                low, high = (low, middle) if rises(middle) else (middle, high)
+            while low < (low + high) / 2 < high:
+                cuts = low + (high - low) * CUTS
+                cuts[-1] = high
+                first = int(np.argmax(np.append(rises(cuts[1:-1]), True)))
+                low, high = cuts[first : first + 2].tolist()
         ends = [Point(zero, low), Point(zero, high)]
         return min(ends, key=lambda point: self.value(point, 1.0))
 

@@ -132,11 +132,11 @@ def pick(rng: Rng, values: Any) -> Any:
 def draw_shape(rng: Rng) -> tuple[int, int]:
     """Mostly tiny, so that many can be judged; sometimes wide or larger."""
     size = rng.random()
-    if size < 0.65:
+    if size < 0.8:
         return int(rng.integers(2, 21)), int(rng.integers(1, 11))
-    if size < 0.78:
+    if size < 0.88:
         return int(rng.integers(2, 16)), int(rng.integers(10, 160))
-    if size < 0.98:
+    if size < 0.995:
         return int(rng.integers(2, 61)), int(rng.integers(1, 81))
     return int(rng.integers(60, 200)), int(rng.integers(1, 200))
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import time
 from collections.abc import Iterator
+from itertools import islice
 from multiprocessing.connection import Connection, wait
 from typing import NamedTuple
 
@@ -13,8 +15,12 @@ from judge import Failure, Verdict, judge
 from kinds import draw
 from problems import Problem
 
-# A worker that has worked on one problem for so long is ended.
+# A worker that has worked on one problem for so long, by the processor's clock, is ended.
 PATIENCE = 40.0
+# And one that has not answered for so long at all: it waits for something that does not come.
+STANDSTILL = 900.0
+# A worker is given so many problems at once, so that it need not wait for more.
+AT_ONCE = 20
 # The solvers that look for points below a certificate are asked about one problem in so many.
 THOROUGH = 16
 _FORK = multiprocessing.get_context("fork")
@@ -50,16 +56,19 @@ def judge_apart(problem: Problem, seconds: float = 20.0) -> list[Failure]:
 
 
 def _work(seed: int, queue: Connection) -> None:
-    """Judge the indices that come in."""
-    while (index := queue.recv()) is not None:
-        queue.send(judge_index(seed, index))
+    """Judge the indices that come in, some at a time, and answer each as soon as it is judged."""
+    while True:
+        for index in queue.recv():
+            signal.setitimer(signal.ITIMER_PROF, PATIENCE)
+            queue.send(judge_index(seed, index))
 
 
 class Worker:
-    """A process that judges one problem at a time."""
+    """A process that judges problems; of those it was given, the first has no verdict yet."""
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
+        self.given: list[int] = []
         self.start()
 
     def start(self) -> None:
@@ -67,46 +76,51 @@ class Worker:
         self.process = _FORK.Process(target=_work, args=(self.seed, there), daemon=True)
         self.process.start()
         there.close()
-        self.index = -1
+        if self.given:
+            self.give(self.given)
 
-    def give(self, index: int) -> None:
-        self.index, self.since = index, time.monotonic()
-        self.connection.send(index)
+    def give(self, indices: list[int]) -> None:
+        self.given, self.since = indices, time.monotonic()
+        self.connection.send(indices)
 
     def take(self) -> Judged:
         """The verdict that has come, or that the process has died."""
         try:
-            return self.connection.recv()
+            judged = self.connection.recv()
         except (EOFError, ConnectionResetError):
             self.process.join()
+            if self.process.exitcode == -signal.SIGPROF:
+                return self._lost("slow", f"no answer in {PATIENCE:g} s of processor time")
             return self._lost("crash", f"exit code {self.process.exitcode}")
+        self.given, self.since = self.given[1:], time.monotonic()
+        return judged
 
     def hangs(self) -> bool:
-        return time.monotonic() - self.since > PATIENCE
+        return time.monotonic() - self.since > STANDSTILL
 
     def abandon(self) -> Judged:
         self.process.kill()
         self.process.join()
-        return self._lost("slow", f"no answer in {PATIENCE:g} s")
+        return self._lost("slow", f"no answer in {STANDSTILL:g} s")
 
     def _lost(self, failure: str, message: str) -> Judged:
-        family = draw(self.seed, self.index).family
-        lost = Judged(self.index, family, Verdict([Failure(failure, message)]))
+        index, *self.given = self.given
+        family = draw(self.seed, index).family
         self.start()
-        return lost
+        return Judged(index, family, Verdict([Failure(failure, message)]))
 
     def stop(self) -> None:
         self.process.kill()
         self.process.join()
 
 
-def judge_all(seed: int, count: int, minutes: float, jobs: int) -> Iterator[Judged]:
-    """Judge problems 0, 1, … until there are `count`, or the time is over."""
+def judge_all(seed: int, count: int, minutes: float, jobs: int, start: int = 0) -> Iterator[Judged]:
+    """Judge problems start, start + 1, … until there are `count`, or the time is over."""
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ.setdefault(name, "1")
     deadline = time.monotonic() + 60 * minutes
     workers = [Worker(seed) for _ in range(min(jobs, count))]
-    indices = iter(range(count))
+    indices = iter(range(start, start + count))
     try:
         busy = [worker for worker in workers if _next(worker, indices, deadline)]
         while busy:
@@ -116,9 +130,7 @@ def judge_all(seed: int, count: int, minutes: float, jobs: int) -> Iterator[Judg
                     yield worker.take()
                 elif worker.hangs():
                     yield worker.abandon()
-                else:
-                    continue
-                if not _next(worker, indices, deadline):
+                if not worker.given and not _next(worker, indices, deadline):
                     busy.remove(worker)
     finally:
         for worker in workers:
@@ -126,7 +138,7 @@ def judge_all(seed: int, count: int, minutes: float, jobs: int) -> Iterator[Judg
 
 
 def _next(worker: Worker, indices: Iterator[int], deadline: float) -> bool:
-    index = next(indices, None) if time.monotonic() < deadline else None
-    if index is not None:
-        worker.give(index)
-    return index is not None
+    some = list(islice(indices, AT_ONCE)) if time.monotonic() < deadline else []
+    if some:
+        worker.give(some)
+    return bool(some)

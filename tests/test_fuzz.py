@@ -166,6 +166,30 @@ def test_death_and_delay_are_only_findings(monkeypatch):
     assert [failure.kind for failure in workers.judge_apart(good_problem(), 0.2)] == ["slow"]
 
 
+def test_one_that_dies_does_not_take_others_along(monkeypatch):
+    judge_one = workers.judge_index
+
+    def die_at_nine(seed, index):
+        return os._exit(7) if index == 9 else judge_one(seed, index)
+
+    monkeypatch.setattr(workers, "judge_index", die_at_nine)
+    judged = list(workers.judge_all(0, 4, minutes=1.0, jobs=1, start=7))
+    assert [one.index for one in judged] == [7, 8, 9, 10]
+    kinds = [{failure.kind for failure in one.verdict.failures} for one in judged]
+    assert [bool(kind & {"crash"}) for kind in kinds] == [False, False, True, False]
+
+
+def test_what_never_ends_is_slow_by_the_processor_s_clock(monkeypatch):
+    def count_for_ever(seed, index):
+        while True:
+            index += 1
+
+    monkeypatch.setattr(workers, "PATIENCE", 0.2)
+    monkeypatch.setattr(workers, "judge_index", count_for_ever)
+    (judged,) = workers.judge_all(0, 1, minutes=1.0, jobs=1)
+    assert [failure.kind for failure in judged.verdict.failures] == ["slow"]
+
+
 def test_shrinking_keeps_the_failure():
     problem = good_problem(standardize=True, tol=1e-4)
     problem = replace(problem, storage=("float32",), rows={"offset": np.arange(20.0)})

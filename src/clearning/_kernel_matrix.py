@@ -44,9 +44,10 @@ def check_kernel_matrix(K: Array, name: str = "K", *, own: bool = False) -> Arra
     Notes
     -----
     Refused is a matrix with an eigenvalue below −1e-6 (in single precision −1e-4) times its
-    largest. Up to 2000 samples a Cholesky factor shows that there is none below rounding, or all
-    eigenvalues tell; above, Lanczos steps bound the smallest from above, so that a matrix that is
-    refused certainly has such an eigenvalue, and the lift is twice what they find.
+    largest. Up to 2000 samples Cholesky factors show that all lie above rounding, or that none lies
+    below it, which rounding then lifts; or all eigenvalues tell. Above, Lanczos steps bound the
+    smallest from above, so that a matrix that is refused certainly has such an eigenvalue, and the
+    lift is twice what they find.
     """
     if K.ndim != 2 or K.shape[0] != K.shape[1]:
         raise ValueError(f"{name} must be a square kernel matrix, got shape {K.shape}.")
@@ -112,8 +113,11 @@ def _lift(K: Array, name: str, tolerance: float) -> float:
     margin = 2 * EPS * _frobenius(K)
     if len(K) <= _FACTORISED:
         wide = K.astype(np.float64)
-        if _is_positive(wide, margin):
+        if _is_positive(wide, -margin):
             return 0.0
+        # Between the two, products with the matrix may come out negative by their rounding.
+        if _is_positive(wide, margin):
+            return 2 * margin
         values = eigvalsh(wide, overwrite_a=True)
         smallest, largest, doubt = float(values[0]), float(values[-1]), 1.0
     else:

@@ -305,13 +305,17 @@ def check_offset(X: Any, offset: ArrayLike, n_classes: int = 2) -> Array:
     shape = (n_samples,) if n_classes == 2 else (n_samples, n_classes)
     if checked.shape != shape:
         raise ValueError(f"offset must be of shape {shape}; got shape {checked.shape}.")
-    largest = float(np.abs(checked).max(initial=0.0))
+    check_offset_size(float(np.abs(checked).max(initial=0.0)))
+    return checked
+
+
+def check_offset_size(largest: float) -> None:
+    """Raise if the largest offset is no score that a loss could take."""
     if largest > LARGEST_OFFSET:
         raise ValueError(
             f"offset holds {largest:g} in size, but must lie within ±{LARGEST_OFFSET:g}: an offset "
             "is a score, and losses grow with its square."
         )
-    return checked
 
 
 def check_penalty(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils import compute_class_weight
 
 from clearning._blocks.plan import Encoding
-from clearning._blocks.scan import Moments, Scan
+from clearning._blocks.scan import Moments, Scan, check_weight
 from clearning._designs import Array, Features, Indices
 from clearning._door import relative
 from clearning._problem import (
@@ -87,6 +87,7 @@ def measure(
     """Check the classes that were found and measure every part of the rows."""
     classes, moments = _classes(scan)
     plain = np.array([each.weight.sum() for each in moments])
+    check_weight(float(plain.sum()))
     _check_held_out(moments, n_folds)
     _check_offsets(scan, len(classes))
     factors = _factors(classes, plain, class_weight)

@@ -17,11 +17,14 @@ from scipy import sparse
 from clearning._blocks.draws import folds_of, priorities
 from clearning._blocks.rows import BlockError, Rows, checked
 from clearning._designs import Array
+from clearning._problem import check_offset_size
 
 # Rows that start a fit: at most this share of all, and at most so many numbers of them.
 SHARE_DRAWN = 0.05
 MOST_NUMBERS_DRAWN = 1 << 24
 MOST_ROWS_DRAWN = 50_000
+# Weights that sum to less, or to more than its inverse, leave no room for squares of columns.
+LEAST_WEIGHT = 1e-200
 # More labels than these are no classes.
 MOST_CLASSES = 1000
 TOO_MANY = f"y must hold the labels of at most {MOST_CLASSES} classes"
@@ -120,6 +123,7 @@ class ScanPlan:
 def block_scan(rows: Rows, block: int, plan: ScanPlan) -> Scan:
     """Check one block and measure it."""
     rows = checked(rows)
+    check_weight(float(rows.weight.max(initial=0.0)), least=0.0)
     X, n = rows.X, len(rows)
     names, codes = np.unique(rows.y, return_inverse=True)
     if len(names) > MOST_CLASSES:
@@ -187,10 +191,21 @@ def check_scan(scan: Scan) -> None:
         raise BlockError(f"Block {block} is {kinds[1]}, but the first is {kinds[0]}.")
 
 
+def check_weight(total: float, least: float = LEAST_WEIGHT) -> None:
+    """Refuse weights whose sum leaves no room; no block knows the largest of all."""
+    if not least <= total <= 1 / LEAST_WEIGHT:
+        raise ValueError(
+            f"sample_weight must sum to between {LEAST_WEIGHT:g} and {1 / LEAST_WEIGHT:g} where "
+            f"rows come in blocks; got {total:g}. Divide the weights by the largest of them."
+        )
+
+
 def _offset_size(rows: Rows) -> float:
     """Return the sum of the largest offset of each row, by weight."""
     assert rows.offset is not None
-    return float(rows.weight @ np.abs(rows.offset.reshape(len(rows), -1)).max(axis=1))
+    sizes = np.abs(rows.offset.reshape(len(rows), -1)).max(axis=1)
+    check_offset_size(float(sizes.max(initial=0.0)))
+    return float(rows.weight @ sizes)
 
 
 def _offsets_differ(first: Scan, second: Scan) -> str:

@@ -14,21 +14,34 @@ class BlockAscent : public BoxDual {
   // Ascends from `at` until its gap is at most `goal`, for `most` rounds at most.
   template <class Pause>
   void solve(DualState& at, double ridge, double goal, int most, int& rounds, Pause&& pause) {
-    for (Index i = 0; i < n_; ++i) {
-      const double rest = samples_.offset[i] - samples_.y[i];
-      at.residual[i] = rest + (at.ridge / ridge) * (at.residual[i] - rest);
-    }
     at.ridge = ridge;
-    measure(at);
+    begin(at);
     for (bool moves = true; moves && at.gap > goal && rounds < most; ++rounds) {
       pause();
       choose_block(at);
       moves = ascend(at);
       measure(at);
+      // What is claimed is of the weights, not of residuals that many steps have made.
+      if (!(at.gap > goal)) begin(at);
     }
+    if (at.gap > goal) begin(at);
   }
 
  private:
+  // Residuals computed from the weights, and the gap.
+  void begin(DualState& at) const {
+    Columns moved;
+    Vector values;
+    for (Index i = 0; i < n_; ++i) {
+      at.residual[i] = samples_.offset[i] - samples_.y[i];
+      if (at.s[i] == 0.0) continue;
+      moved.push_back(static_cast<int>(i));
+      values.push_back(at.s[i] / at.ridge);
+    }
+    kernel_.combine(moved, values.data(), at.residual.data());
+    measure(at);
+  }
+
   static constexpr int size = tuning::ascent_block, kept_size = tuning::ascent_block / 2;
 
   bool can_rise(const DualState& at, Index i) const { return at.s[i] < highest(i); }

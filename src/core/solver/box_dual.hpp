@@ -34,7 +34,7 @@ class BoxDual {
   double highest(Index i) const { return samples_.y[i] > 0.0 ? samples_.weight[i] : 0.0; }
 
   // The best intercept, and the gap there: primal less dual objective, at weights that sum to zero.
-  void measure(DualState& at) {
+  void measure(DualState& at) const {
     at.intercept = 0.0;
     if (has_intercept_) at.intercept = hinge_intercept(samples_, [&](int i) { return at.residual[i] + samples_.y[i]; });
     at.gap = 0.0;

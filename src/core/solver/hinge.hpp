@@ -123,7 +123,8 @@ class HingeSolver {
         problem.is_smooth && problem.free.empty() && ascent_.pays(solver_.model(), solver_.working_set());
     if (ascends) {
       ascent_.solve(solver_.stage(), solver_.model(), out.iterations, problem.settings.check_interrupt);
-      adopt(out);
+      // Where a penalty's scale leaves the range of a double, ascent finds nothing.
+      if (std::isfinite(ascent_.gap())) adopt(out);
       if (out.converged) return prove(solver_, cooling.loss(), out);
     }
     cooling.warm_up();

@@ -166,8 +166,7 @@ class Solver {
     double check_level = 1.0, best_dual = -INFINITY;
     bool foresees = Course::is_modelled;  // proofs come from steps, as long as these have one
     const int last_foreseen = out.iterations + tuning::foreseen_steps;
-    int counted_from = out.iterations;
-    double lowest = INFINITY;
+    Crawl crawl(out.iterations);
     out.converged = is_ahead_ = false;
     while (true) {
       problem_.settings.check_interrupt();
@@ -176,12 +175,12 @@ class Solver {
       const Verdict first = course.before_step(out);
       if (first == Verdict::again) continue;
       if (first == Verdict::stop) break;
-      if (Course::is_modelled && out.iterations >= counted_from + tuning::steps_of_a_crawl) {
-        recompute();  // what rounding makes of the scores is no progress
+      crawl.watch(out.gap);
+      if (crawl.is_due(out.iterations)) {
+        best_dual -= rounding(std::fabs(objective(course)));  // it was found with the scores that go now
+        recompute();                                          // what rounding makes of them is no progress
         const double now = objective(course);
-        if (lowest - now < std::max(tuning::share_of_a_crawl * out.gap, rounding(std::fabs(now)))) break;
-        counted_from = out.iterations;
-        lowest = now;
+        if (crawl.is_one(out.iterations, now, rounding(std::fabs(now)))) break;
       }
       load(course.tighten());
       if (!by_step && (out.gap <= at_.goal || step_.worst() <= check_level)) {

@@ -1,5 +1,6 @@
 // Whether steps still lead anywhere.
 #pragma once
+#include <algorithm>
 #include <cmath>
 
 #include "tuning.hpp"
@@ -31,6 +32,27 @@ class Progress {
   int stalled_ = 0;  // steps in a row that neither promised nor gained anything above rounding
   int broken_ = 0;   // steps in a row whose gain was none, whatever they promised
   double best_ = INFINITY;
+};
+
+// Whether many steps together lead anywhere: the objective falls by a share of the gap, or the gap itself does.
+class Crawl {
+ public:
+  explicit Crawl(int step) : from_(step) {}
+  void watch(double gap) { least_ = std::min(least_, gap); }
+  bool is_due(int step) const { return step >= from_ + tuning::steps_of_a_crawl; }
+  // Asked whenever it is due; what an objective falls by must be more than its rounding.
+  bool is_one(int step, double objective, double rounding) {
+    const double gap = std::min(least_, objective), share = tuning::share_of_a_crawl;
+    const bool is = objective_ - objective < std::max(share * gap, rounding) && gap > (1.0 - share) * gap_;
+    from_ = step;
+    objective_ = objective;
+    gap_ = gap;
+    return is;
+  }
+
+ private:
+  int from_;
+  double objective_ = INFINITY, gap_ = INFINITY, least_ = INFINITY;
 };
 
 }  // namespace clearning

@@ -11,10 +11,12 @@ bool has_drifted(const Solver<P>& solver, double objective) {
   return solver.iterate().drift > 0.0 && solver.rounding(objective) > tuning::drift_share * solver.stage().goal;
 }
 
+namespace detail {
+
 // Runs a course; once more from scores computed anew, where what rounding has made of them could matter, and once more
 // to a smaller gap, where what rounding adds to it would be too much for the claim.
 template <class P, class Course>
-void run_beyond_rounding(Solver<P>& solver, Course& course, Outcome& out) {
+void run_with_care(Solver<P>& solver, Course& course, Outcome& out) {
   solver.run(course, out);
   if (has_drifted(solver, out.objective)) {
     solver.recompute();
@@ -27,6 +29,25 @@ void run_beyond_rounding(Solver<P>& solver, Course& course, Outcome& out) {
   solver.set_claim(claim);
 }
 
+}  // namespace detail
+
+// Runs a course, and leaves scores behind that are those of the coefficients: up to what the claim may bear, and up to
+// a small share of the gap where they have come from so far that digits are lost.
+template <class P, class Course>
+void run_beyond_rounding(Solver<P>& solver, Course& course, Outcome& out) {
+  detail::run_with_care(solver, course, out);
+  const Iterate& x = solver.iterate();
+  const double lost = solver.rounding(std::fabs(out.objective));
+  const double digit = tuning::unit_rounding * largest_size(x.score);
+  const bool is_far = x.drift > tuning::drift_from_afar * digit && lost > tuning::drift_share * out.gap;
+  if (!is_far && !has_drifted(solver, out.objective)) return;
+  const double dual = out.objective - out.gap - lost;
+  solver.recompute();
+  out.objective = solver.objective(course);
+  out.gap = out.objective - dual;
+  out.converged = out.gap <= solver.stage().goal;
+}
+
 // What is claimed of the solver's iterate, at which the loss that is reported is `loss`. `out` holds an objective and a
 // gap as the iteration knew them.
 template <class P>
@@ -34,11 +55,13 @@ Outcome prove(const Solver<P>& solver, double loss, const Outcome& out) {
   const Stage<P>& at = solver.stage();
   const double dual = out.objective - out.gap;
   Outcome proved = out;
-  proved.objective = loss + at.penalty(solver.iterate(), solver.working_set().columns());
+  const double objective = loss + at.penalty(solver.iterate(), solver.working_set().columns());
+  proved.objective = std::max(objective, 0.0);
   proved.gap = std::max(proved.objective - dual, 0.0) + solver.rounding(std::fabs(proved.objective));
   // Losses and penalties are not negative: dual weights of zero are feasible, with a value of zero.
   proved.gap = std::min(proved.gap, proved.objective);
-  if (!std::isfinite(proved.objective) || !(proved.gap >= 0.0)) proved.gap = INFINITY;
+  // And a form that rounding has made negative says nothing.
+  if (!std::isfinite(proved.objective) || !(proved.gap >= 0.0) || objective < 0.0) proved.gap = INFINITY;
   proved.converged = std::isfinite(proved.gap) && proved.gap <= at.claim;
   return proved;
 }

@@ -81,7 +81,10 @@ class SmoothSolver {
     if (out.converged || out.iterations < last || last == most) return out;
     if (solver_.rounding(std::fabs(out.objective)) > solver_.stage().claim) return out;
     const double between = std::sqrt(alpha) * std::sqrt(previous_alpha);
-    return reach(alpha, between, reach(between, previous_alpha, out.iterations).iterations);
+    const Outcome way = reach(between, previous_alpha, out.iterations);
+    if (way.converged || way.gap <= tuning::far_from_proved * solver_.stage().goal)
+      return reach(alpha, between, way.iterations);
+    return run_at(alpha, between, way.iterations, std::min(most, way.iterations + tuning::steps_from_afar));
   }
 
   Outcome run_at(double alpha, double previous_alpha, int first, int last) {

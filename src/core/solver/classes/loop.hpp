@@ -43,10 +43,13 @@ class ClassSolver {
     const Level none{};
     for (int step = 0; step < tuning::intercept_steps; ++step) {
       problem_.settings.check_interrupt();
-      const double before = x_.loss;
+      const ClassIterate before = x_;
       model_.make_fresh();
       model_.solve(x_, none, set_, 0.0);
-      if (!search(none) || before - x_.loss <= tuning::rounding * before) break;
+      const bool stepped = search(none);
+      // Where nothing is left but rounding, steps are long and lead anywhere.
+      if (x_.loss > before.loss) x_ = before;
+      if (!stepped || before.loss - x_.loss <= tuning::rounding * before.loss) break;
     }
     certificate_.correlate(x_, none);
     const double null_objective = std::max(floor, x_.loss);
@@ -54,6 +57,13 @@ class ClassSolver {
     goal_ = tuning::share_of_claim * claim_;
     was_given_ = false;
     return null_objective;
+  }
+
+  // Whether no intercept pulls: what a null model without free columns must be.
+  bool is_even() const {
+    if (!problem_.settings.intercept) return true;
+    const Vector sums = class_sums(x_.e, problem_.n, problem_.m);
+    return std::all_of(sums.begin(), sums.end(), [&](double sum) { return std::fabs(sum) <= tuning::uneven_null; });
   }
 
   // From given coefficients (p m) and intercepts.
@@ -286,6 +296,7 @@ class ClassSolver {
 
   void run(const Level& at, ClassOutcome& out) {
     double best_dual = -INFINITY;
+    Crawl crawl(out.iterations);
     while (true) {
       problem_.settings.check_interrupt();
       const double forgiven = allowed(at);
@@ -304,7 +315,9 @@ class ClassSolver {
       if (model_.worst() <= 3.0 * forgiven) tighten_ *= 0.1;
       if (before - out.objective > tuning::worthwhile * goal_) progress_.begin();
       else progress_.watch(1.0);
+      crawl.watch(out.gap);
       if (progress_.is_stalled()) break;
+      if (crawl.is_due(out.iterations) && crawl.is_one(out.iterations, out.objective, rounding(out.objective))) break;
     }
     if (best_dual == -INFINITY) look_at(at, out, best_dual);
   }

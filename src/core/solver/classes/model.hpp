@@ -64,7 +64,7 @@ class ClassModel {
   void solve(const ClassIterate& x, const Level& at, const ClassSet& set, double allowed) {
     begin(x, at, set);
     const Columns& features = set.features();
-    worst_ = std::max(problem_.penalty.violation(at, features, set.in(), b_, slope_), largest(even_));
+    worst_ = std::max(problem_.penalty.violation(at, features, set.in(), b_, slope_), largest_size(even_));
     const double accuracy = std::max(allowed, tuning::class_accuracy * worst_);
     prepare(set);
     for (int round = 0; round < tuning::class_rounds; ++round) {
@@ -207,7 +207,7 @@ class ClassModel {
     const Point before{b_, shift_, quadratic()};
     Vector rest = rest_of(local, live);
     const double enough = problem_.free.empty() ? tolerance : std::min(tolerance, tuning::orthogonal * pull(x));
-    const int taken = largest(rest) > enough ? follow_gradients(local, live, enough, rest) : 0;
+    const int taken = largest_size(rest) > enough ? follow_gradients(local, live, enough, rest) : 0;
     learn(taken);
     if (taken > 0) {
       panel_.dots(bent_.data(), problem_.m, slope_.data());
@@ -258,7 +258,7 @@ class ClassModel {
           loops().axpy(size, bend.scores.data(), along_.data(), along_.size());
           loops().axpy(size, bend.bent.data(), bent_.data(), bent_.size());
           loops().axpy(size, bend.sums.data(), even_.data(), m);
-          return largest(rest) > enough;
+          return largest_size(rest) > enough;
         });
   }
 
@@ -395,11 +395,6 @@ class ClassModel {
     }
   }
 
-  static double largest(const Vector& v) {
-    double most = 0.0;
-    for (double x : v) most = std::max(most, std::fabs(x));
-    return most;
-  }
   static double pull(const ClassIterate& x) { return std::sqrt(loops().dot(x.e.data(), x.e.data(), x.e.size())); }
 
   const P& problem_;

@@ -61,7 +61,11 @@ class ClassMethod {
   ClassOutcome solve_at(double alpha, double previous_alpha) { return solver_.solve_at(alpha, previous_alpha); }
 
   double fit_null() {
-    if (solver_.problem().loss.rho < tuning::cold_classes) warm_up();
+    const bool is_cold = solver_.problem().loss.rho < tuning::cold_classes;
+    if (is_cold) warm_up();
+    const double objective = solver_.fit_null();
+    if (is_cold || solver_.is_even()) return objective;
+    warm_up();
     return solver_.fit_null();
   }
 

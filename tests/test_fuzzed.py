@@ -1,0 +1,213 @@
+"""What the fuzzer has broken, made small and mended."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse as sp
+from scipy.optimize import minimize
+from sklearn.exceptions import ConvergenceWarning
+
+from clearning import (
+    BlockwiseCLearningClassifier,
+    CLearningClassifier,
+    KernelCLearningClassifier,
+    clearning_path,
+    kernel_clearning_path,
+)
+from clearning.losses import HuberizedHinge, MultiCoherence
+
+
+@pytest.fixture(autouse=True)
+def quiet():
+    """What is warned about is tested elsewhere; here it only has to be true."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        yield
+
+
+def test_penalties_beyond_the_range_of_a_double_leave_numbers():
+    """The only sample with weight makes every column constant: its variance is nearly nothing."""
+    path = clearning_path(
+        sp.csr_array(np.array([[0.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0]])),
+        [1, 0],
+        loss="hinge",
+        l1_ratio=0.0,
+        alphas=[0.024],
+        standardize=True,
+        sample_weight=[3.6e267, 1.4e-44],
+    )
+    assert np.isfinite([*path.objectives, *path.intercepts, *path.coefs.ravel()]).all()
+
+
+def test_kernels_of_many_orders_leave_numbers():
+    X = [0.9, -0.7, -0.09, 0.8, 1, -2, -0.1, -2, -0.7, 2, 0.8, 2, -4, 0.9, -200, 0.6, 10]
+    y = [1, 1, 1, 0, 1, 1, 0, 0, 0, 0, 0, 1, 1, 1, 0, 0, 0]
+    model = KernelCLearningClassifier(
+        loss="squared_hinge",
+        kernel="poly",
+        degree=4,
+        coef0=0.0,
+        l1_ratio=1.0,
+        alpha=4.333310806741437,
+        n_landmarks=17,
+    ).fit(np.array(X)[:, None], y)
+    assert np.isfinite([model.objective_, *model.intercept_, *model.dual_coef_.ravel()]).all()
+    # No model is worse than none.
+    assert 0 <= model.objective_ <= 1 + 1e-9
+
+
+def test_steps_beyond_the_range_of_a_double_are_not_taken():
+    """Two equal samples, hardly a penalty, and a start: the model has no minimum to step to."""
+    start = [-10.250781242502816, -0.12790367309443548, 9.541446959419481, 0.001884645894919896]
+    path = clearning_path(
+        np.tile([0.1, 0.0, 0.1, 600.0, 10.0, 0.0, 0.0], (2, 1)),
+        [1, 0],
+        loss="squared_hinge",
+        alphas=[1e-150],
+        coef_init=np.array([*start, 0.11813746351539832, -1.0142163887719469, 0.19439740061560348]),
+    )
+    assert np.isfinite([*path.objectives, *path.intercepts, *path.coefs.ravel()]).all()
+    assert path.objectives[0] == pytest.approx(1.0)
+
+
+def far_from_zero(seed, shape, centre, unit):
+    rng = np.random.default_rng(seed)
+    return centre + unit * rng.integers(-2, 3, shape), rng
+
+
+def test_crawls_of_the_hinge_end():
+    X, rng = far_from_zero(1, (38, 67), 1e6, 1.0)
+    y = np.r_[0, 1, rng.integers(0, 2, 38)[2:]]
+    how = {"loss": "hinge", "l1_ratio": 1.0, "standardize": True, "fit_intercept": False}
+    path = clearning_path(X.astype(np.float32), y, alphas=[3e-5], tol=1e-9, **how)
+    assert path.n_iters[0] < 1500
+
+
+def test_crawls_between_penalties_end():
+    rng = np.random.default_rng(0)
+    X = 1e4 + 30 * rng.standard_normal((17, 5))
+    y = np.r_[0, 1, rng.integers(0, 2, 15)]
+    how = {"kernel": "poly", "gamma": "scale", "degree": 3, "coef0": 0.0, "rho": 700.0, "u": 0.5}
+    model = KernelCLearningClassifier(**how, l1_ratio=1 - 1e-9, alpha=2.5, fit_intercept=False)
+    assert model.fit(X, y).n_iter_ < 3000
+
+
+def test_crawls_of_many_classes_end():
+    X, rng = far_from_zero(1, (17, 6), 1e4, 1e-4)
+    factor = 10 ** rng.uniform(-1, 1, 6)
+    y = np.arange(17) % 7
+    path = clearning_path(X, y, l1_ratio=1.0, alphas=[8e-8], rho=4.0, penalty_factor=factor)
+    assert path.n_iters[0] < 2000
+
+
+@pytest.mark.parametrize(
+    ("rho", "u", "weight"),
+    [
+        (0.14, 1.0, [0.42, 0.456, 14.17, 0.0307, 0.345, 0.0349]),
+        (0.13, 1.0, [0.0191, 5.09, 0.514, 81.7, 1.786, 0.108]),
+        (0.2925658460864235, 3.355691940597069, [1.0] * 5),
+    ],
+)
+def test_null_objective_of_many_classes_is_the_best_constant_s(rho, u, weight):
+    """Newton's steps go astray where classes are cold and uneven, or where they are even."""
+    m = len(weight)
+    path = clearning_path(
+        np.arange(m)[:, None], np.arange(m), rho=rho, u=u, sample_weight=weight, alphas=[1.0]
+    )
+    share = np.array(weight) / np.sum(weight)
+    kappa = u / (rho * np.logaddexp(0.0, np.log(m - 1) + u / rho))
+
+    def value(a):
+        losses = MultiCoherence(rho=rho, u=u).value(np.tile(a, (m, 1)), np.arange(m))
+        return float(kappa * share @ losses)
+
+    # The best intercepts, through warmer losses that are easier to descend.
+    starts = [np.zeros(m), rho * np.log(share), u * (share == share.max())]
+    best = min(minimize(value, start, method="BFGS").fun for start in starts)
+    assert path.null_objective <= best + 1e-6
+
+
+def huberized_objective(X, y, path, factor, weight, alpha, l1_ratio):
+    b, margin = path.coefs[0], np.where(np.array(y) == 1, 1, -1)
+    z = margin * (X @ b + path.intercepts[0])
+    penalty = factor @ (l1_ratio * np.abs(b) + (1 - l1_ratio) / 2 * b**2)
+    return weight @ HuberizedHinge().value(z) / np.sum(weight) + alpha * penalty
+
+
+def test_objective_is_that_of_the_coefficients_whatever_the_steps_have_lost():
+    row = [-59883250.38896063, -42.840103022359905, 19728971.592056666, 105977853807.05684]
+    row += [-0.0008682697084584734, 715.3622178004052, -604192233.7171777, 159650179282136.56]
+    X = np.tile([*row, -1.876357756088986e17, -9.906251891439868e17], (3, 1))
+    y, alpha = [0, 0, 1], 0.027145029146342814
+    weight = np.array([0.08853750348411427, 0.9051495344913585, 1.5535273548460746])
+    factor = np.array([0.08789575674074301, 0.11368267979693902, 0.0, 0.6889215441873389])
+    factor = np.r_[factor, 0.7605282820954846, 0.0, 1.4246672779190843, 1.531101009941265, 0.0]
+    factor = np.r_[factor, 1.39529220726466]
+    start = [-1.8446790614863806e-08, -0.03352019206776958, 3.0804218544845856e-08]
+    start += [-8.767427587960147e-13, -207.85880727641214, 0.001207803289185109]
+    start += [2.3748053858778793e-09, -5.641087969977163e-15, -5.523145053070699e-18]
+    path = clearning_path(
+        X,
+        y,
+        loss="huberized_hinge",
+        l1_ratio=0.5,
+        alphas=[alpha],
+        penalty_factor=factor,
+        sample_weight=weight,
+        coef_init=np.array([*start, -1.259361368958822e-18]),
+    )
+    exact = huberized_objective(X, y, path, factor, weight, alpha, 0.5)
+    assert path.objectives[0] == pytest.approx(exact, abs=1e-9)
+
+
+def test_objective_of_the_hinge_on_a_kernel_is_that_of_the_coefficients():
+    """Residuals that were scaled from penalty to penalty lost a digit with each power of ten."""
+    K, offset = np.eye(2), np.array([0.030445279208907845, 0.009814301784323846])
+    alphas = [1.5343219254679916, 0.04056902642305196, 2.337720587208821e-06]
+    path = kernel_clearning_path(
+        K, [0, 1], loss="hinge", l1_ratio=0.0, alphas=alphas, offset=offset
+    )
+    for k, alpha in enumerate(path.alphas):
+        b = path.coefs[k]
+        margin = np.array([-1, 1]) * (offset + path.intercepts[k] + b)
+        exact = np.maximum(1 - margin, 0).mean() + alpha / 2 * b @ b
+        assert path.objectives[k] == pytest.approx(exact, rel=1e-12)
+
+
+@pytest.mark.parametrize("seed", [2, 6])
+def test_kernels_of_low_rank_have_a_minimum(seed):
+    """Rounding makes some eigenvalues that are zero negative: there the objective fell for ever."""
+    rng = np.random.default_rng(seed)
+    Z = 100 * rng.standard_normal((9, 5))
+    K = (Z @ Z.T + (Z @ Z.T).T) / 2
+    y = np.r_[0, 1, rng.integers(0, 2, 9)[2:]]
+    path = kernel_clearning_path(
+        K,
+        y,
+        loss="squared_hinge",
+        l1_ratio=1e-12,
+        tol=5e-10,
+        alphas=3,
+        coef_init=rng.standard_normal(9),
+        intercept_init=-0.2,
+    )
+    assert path.converged.all()
+    assert (path.objectives <= path.null_objective).all()
+    assert (path.objectives > 0.5).all()
+
+
+@pytest.mark.parametrize("weight", [1e308, 5e-324])
+def test_blocks_name_weights_whose_sum_is_no_number(weight):
+    X, y = np.array([[-2.5], [-0.6], [1.0]]), [1, 0, 1]
+    with pytest.raises(ValueError, match=r"sample_weight must sum .* Divide the weights"):
+        BlockwiseCLearningClassifier().fit(X, y, sample_weight=np.full(3, weight))
+
+
+@pytest.mark.parametrize("model", [CLearningClassifier(), BlockwiseCLearningClassifier()])
+def test_offsets_that_are_no_scores_are_named(model):
+    X, y = np.array([[-2.5], [-0.6], [1.0]]), [1, 0, 1]
+    with pytest.raises(ValueError, match=r"offset holds 1e\+300 in size"):
+        model.fit(X, y, offset=np.array([1e300, 0.0, -1.0]))
