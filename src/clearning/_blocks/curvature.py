@@ -137,6 +137,7 @@ class Model:
                 "allowed": np.full(b.size, max(MODEL_ACCURACY * worst, floor)),
             },
         ).reshape(b.shape)
+        moved = columns.levelled(moved)
         d, by = moved - b, np.zeros_like(slope)
         if fit_intercept:
             by = -inverse @ (slope + np.tensordot(d, self.curved, 2))

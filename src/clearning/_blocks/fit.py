@@ -133,6 +133,12 @@ class BlockFit:
     ) -> BlockProblem:
         measures = self.measures
         p, total = measures.scan.n_features, measures.total
+        # The intercept does all that a constant column could: its coefficient would be any number.
+        idle = measures.constant & options.fit_intercept
+        lower, upper = (
+            np.where(idle, 0.0, _each(bound, (measures.encoding.width, p)))
+            for bound in (options.penalty.lower, options.penalty.upper)
+        )
         return BlockProblem(
             encoding=measures.encoding,
             loss=options.loss,
@@ -143,8 +149,8 @@ class BlockFit:
             total=total,
             l1_factor=factors[0],
             l2_factor=factors[1],
-            lower=_each(options.penalty.lower, (measures.encoding.width, p)),
-            upper=_each(options.penalty.upper, (measures.encoding.width, p)),
+            lower=lower,
+            upper=upper,
             fit_intercept=options.fit_intercept,
             goal=options.settings.tol * null.objective,
             rms=measures.rms,

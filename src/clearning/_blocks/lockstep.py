@@ -89,11 +89,13 @@ class LockStep:
 
     def one_pass(self) -> None:
         """Evaluate every task at its point and take it a step further."""
-        state = self.state
+        problem, state = self.problem, self.state
         plan, tasks = self._plan()
         worst = np.max(state.gap[state.status == ACTIVE], initial=0.0)
         label = f"pass {state.passes + 1}, worst gap {worst:.1e}"
-        sums = shaped(self.engine.run(block_sums, add_sums, plan, label), plan)
+        found = self.engine.run(block_sums, add_sums, plan, label)
+        problem.encoding.audit.check(None if found is None else found["audit"])
+        sums = shaped(found, plan)
         state.passes += 1
         self.knots.keep(plan, tasks, sums)
         settled = [
@@ -276,6 +278,8 @@ class LockStep:
         idle = np.isfinite(state.origin_objective[task])
         idle &= state.promise[task] < WORTHWHILE * problem.goal[part]
         idle &= state.violation[task] > STALLED * before
+        # A step that promises no more than rounding has nothing to give, whatever it does.
+        idle |= state.promise[task] <= self._rounding(task, state.objective[task])
         state.idle[task] = state.idle[task] + 1 if idle else 0
         if state.idle[task] >= PATIENCE:
             state.status[task] = STUCK

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from clearning._blocks.engine import ONE_BLAS_THREAD
 from clearning._blocks.measures import Measures
 from clearning._blocks.problem import BlockProblem
-from clearning._blocks.scan import most_drawn
+from clearning._blocks.scan import column_range, most_drawn
 from clearning._designs import Array, Features, Indices
 from clearning._problem import Grid, Penalty, Problem, Settings, Target
 from clearning.losses import Loss, MultiCoherence
@@ -110,7 +110,7 @@ def sample_path(measures: Measures, problem: BlockProblem) -> SamplePath | None:
         X = np.asfortranarray((X - measures.centre) / scales)
     lower, upper = (
         bound[0] if problem.encoding.width == 1 else bound
-        for bound in (problem.lower * scales, problem.upper * scales)
+        for bound in _known(X[target.shares > 0], problem.lower * scales, problem.upper * scales)
     )
     penalty = Penalty(l1 / scales, lower, upper)
     memory = Problem(Features(X), target, penalty, problem.fit_intercept)
@@ -126,6 +126,12 @@ def sample_path(measures: Measures, problem: BlockProblem) -> SamplePath | None:
         residual = _residual(problem.loss, target, np.asarray(X @ b.T) + a)
         candidates |= problem.may_enter(0, k, np.asarray(X.T @ residual).T * scales)
     return SamplePath(coefs / scales, intercepts, candidates)
+
+
+def _known(X: Any, *bounds: Array) -> list[Array]:
+    """Return bounds that keep columns at zero of which the rows drawn tell nothing."""
+    lowest, highest = column_range(X)
+    return [np.where(lowest == highest, 0.0, bound) for bound in bounds]
 
 
 def _residual(loss: Loss | MultiCoherence, target: Target, scores: Array) -> Array:
