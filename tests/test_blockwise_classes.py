@@ -13,7 +13,7 @@ from clearning import (
     CLearningClassifier,
     clearning_path,
 )
-from clearning._blocks import arrays, fit, knots, lockstep, scan
+from clearning._blocks import arrays, knots, lockstep, scan
 from clearning._blocks.audit import Audit
 from clearning._blocks.draws import fold_of_rows
 from clearning._blocks.plan import Encoding, Plan, block_sums, shaped
@@ -153,7 +153,6 @@ def test_sparse_rows_and_products_instead_of_matrices(monkeypatch):
     memory = CLearningClassifier(tol=1e-11, **told).fit(rows, labels)
     for largest in (5000, 60):
         monkeypatch.setattr(lockstep, "LARGEST_GRAM", largest)
-        monkeypatch.setattr(fit, "LARGEST_GRAM", largest)
         blocks = BlockwiseCLearningClassifier(**told).fit(rows, labels)
         assert abs(blocks.objective_ - memory.objective_) <= 1e-9
         assert blocks.dual_gap_ <= 1.1e-6

@@ -1,4 +1,4 @@
-"""Blocks that change between passes, columns that tell little, and sources that are nearly right."""
+"""Blocks that change between passes, columns that tell little, sources that are nearly right."""
 
 import numpy as np
 import pandas as pd

@@ -12,10 +12,9 @@ from clearning._blocks.engine import Engine
 from clearning._blocks.lockstep import LockStep
 from clearning._blocks.measures import Measures, Null, constant_null, measure
 from clearning._blocks.problem import BlockProblem
-from clearning._blocks.sample import SamplePath, sample_path, sparse_sample
+from clearning._blocks.sample import SamplePath, sample_path
 from clearning._blocks.scan import Scan, ScanPlan, block_scan, check_scan, merge_scans
 from clearning._blocks.state import DONE, State
-from clearning._blocks.wide import LARGEST_GRAM
 from clearning._designs import Array, Indices
 from clearning._problem import Grid, Penalty, Settings, Start
 
@@ -121,9 +120,7 @@ class BlockFit:
         )
 
     def _run(self, problem: BlockProblem, state: State, name: str) -> LockStep:
-        is_wide = problem.n_features * problem.encoding.width > LARGEST_GRAM
-        sample = sparse_sample(self.measures) if is_wide else None
-        solver = LockStep(problem, state, self.engine, sample, self.n_threads)
+        solver = LockStep(problem, state, self.engine, self.n_threads)
         solver.run(lambda state: self.checkpoint.keep(name, state))
         self.passes += state.passes
         return solver
@@ -156,6 +153,7 @@ class BlockFit:
             rms=measures.rms,
             largest=measures.largest,
             offset_size=measures.scan.offset_size / total,
+            numbers_a_row=measures.scan.numbers_a_row,
             max_passes=options.settings.max_iter,
         )
 
@@ -184,7 +182,7 @@ class BlockFit:
         free = np.flatnonzero(~penalised)
         sample = sample_path(self.measures, problem)
         start = _start(problem, sample, constant, free)
-        solver = LockStep(problem, start, self.engine, None, self.n_threads)
+        solver = LockStep(problem, start, self.engine, self.n_threads)
         state = solver.run()
         self.passes += state.passes
         coef = np.zeros_like(constant.coef)

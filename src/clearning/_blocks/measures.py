@@ -244,7 +244,7 @@ def _constant_score(weight: Array, loss: Loss, fit_intercept: bool) -> tuple[flo
         fit_intercept,
     )
     with warnings.catch_warnings():
-        # Where one class has nearly all weight rounding is larger than the tolerance, and told below.
+        # Where one class has nearly all weight, rounding exceeds the tolerance: told below.
         warnings.simplefilter("ignore", ConvergenceWarning)
         path = solve_path(problem, loss, 0.5, Grid.of([1.0]), Settings(1e-12, 1000))
     doubt = 0.0 if path.converged[0] else path.dual_gaps[0]

@@ -110,6 +110,14 @@ class Scan:
         return len(self.lowest)
 
     @property
+    def numbers_a_row(self) -> float:
+        """How many numbers the rows drawn have that are stored, on average."""
+        if not self.is_sparse:
+            return float(self.n_features)
+        drawn = [each.drawn.X for each in self.labels.values()]
+        return sum(X.nnz for X in drawn) / max(sum(X.shape[0] for X in drawn), 1)
+
+    @property
     def largest(self) -> Array:
         """The largest size of an entry, of each column."""
         return np.maximum(self.highest, -self.lowest)
