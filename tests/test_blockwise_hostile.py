@@ -163,6 +163,17 @@ def test_a_column_of_one_row_without_a_penalty(m):
     assert np.abs(model.coef_).max() < 100
 
 
+# --- Folds of few rows ---
+
+
+@pytest.mark.filterwarnings("error::sklearn.exceptions.ConvergenceWarning")
+def test_cold_folds_step_by_their_own_curvature():
+    model = BlockwiseCLearningClassifierCV(alphas=6, cv=3, rhos=(0.01,)).fit(
+        X[:600], LABELS[2][:600]
+    )
+    assert model.cv_gaps_.max() <= 1.1e-6
+
+
 # --- Sources that are nearly right ---
 
 

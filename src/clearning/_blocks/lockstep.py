@@ -49,6 +49,10 @@ HOPEFUL = 10.0
 # A task whose gap is small enough goes on as long as a step promises more than this share of it:
 # the proof is often much larger than what is left to gain, but not always.
 POLISHED = 1e-3
+# After so many passes the tasks of two classes step by their own curvature, where the rows hold no
+# more than so many numbers.
+LONG_FIT = 20
+FEW_NUMBERS = 1 << 20
 # Columns that the sample let in leave the working set once it needs no more than this share.
 CROWDED = 0.5
 # A step is expected to leave no more than this share of what dual weights have to give up.
@@ -140,9 +144,12 @@ class LockStep:
 
     def _is_wide(self) -> bool:
         """Whether steps should be taken by products with rows that are kept, without a matrix."""
-        size, kept = len(self.state.working) * self.problem.encoding.width, rows_kept(self.problem)
-        enough = kept >= min(self.problem.n_rows, ROWS_A_COLUMN * size)
-        return size > LARGEST_GRAM or (size > DEAR_GRAM and enough)
+        problem, size = self.problem, len(self.state.working) * self.problem.encoding.width
+        enough = rows_kept(problem) >= min(problem.n_rows, ROWS_A_COLUMN * size)
+        # Folds of few rows are too far from the full path for its curvature.
+        few = problem.n_rows * problem.numbers_a_row <= FEW_NUMBERS and problem.encoding.width == 1
+        tired = few and self.state.passes >= LONG_FIT
+        return size > LARGEST_GRAM or (size > DEAR_GRAM and enough) or tired
 
     def _plan(self) -> tuple[Plan, list[tuple[int, int]]]:
         problem, state = self.problem, self.state
@@ -337,7 +344,8 @@ class LockStep:
         part = int(problem.parts[task[0]])
         h = rows.curvature(problem.loss, part, working, state.coef[task], state.intercept[task])
         squares = problem.rms[task[0]][working] ** 2
-        lack = rows.lack(working, problem.rms[0] ** 2) + state.lift[task[1]]
+        lack = rows.lack(working, problem.rms[0] ** 2)
+        lack = lack + max(float(state.lift[task[1]]), self.knots.least_lift)
         return RowModel(rows.X[:, working], h, lack * squares)
 
     def _step(

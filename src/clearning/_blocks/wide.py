@@ -26,8 +26,10 @@ DEAR_GRAM = 1000
 ROWS_A_COLUMN = 100
 
 
-# Rounds over the scores of many classes, which curvature couples.
-ROUNDS = 4
+# Rounds over the scores of many classes, which curvature couples: at most so many, and no more once
+# one moves the scores by less than this share of what the first did.
+ROUNDS = 30
+SETTLED = 0.01
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,9 @@ class RowModel:
         own = self.curvature.own
         near = np.outer(own.sum(axis=1), self.more)
         moved, by, along = b.copy(), np.zeros(len(b)), np.zeros_like(own)
+        moves: list[float] = []
         for _ in range(1 if len(b) == 1 else ROUNDS):
+            before = along.copy()
             for k, h in enumerate(own):
                 pull = h * along[k] - self.curvature.coupled(k, along)
                 g = gradient[k] + near[k] * (moved[k] - b[k]) + self._products(pull)
@@ -66,6 +70,9 @@ class RowModel:
                 )
                 along[k] += np.asarray(self.X @ (moved[k] - start)).ravel() + shift
                 by[k] += shift
+            moves.append(float(np.abs(along - before).max(initial=0.0)))
+            if moves[-1] <= SETTLED * moves[0]:
+                break
         d = moved - b
         square = self.curvature.square(along) + float(np.vdot(near, d**2))
         change = float(np.vdot(gradient, d)) + float(slope @ by) + 0.5 * square
