@@ -125,6 +125,7 @@ def plans(n: int, limit: float, peers: bool) -> list[tuple[str, int, float]]:
     ours += [("path of 50", 1, 0.0)]
     if n <= 1_000_000:
         ours += [("path of 50 in memory", 1, 0.0)]
+        ours += [("path of 50, four classes", 2, 0.0), ("five folds, four classes", 2, 0.0)]
         ours += [("five folds on Dask", workers, 0.0) for workers in (1, 2)]
     return ours + [(name, 2, 0.0) for name in PEERS if peers]
 

@@ -5,6 +5,7 @@ import pytest
 from scipy import sparse
 
 from clearning import _core
+from clearning._blocks.audit import Audit
 from clearning._blocks.draws import fold_of_rows
 from clearning._blocks.plan import Encoding, Plan, add_sums, block_sums, shaped
 from clearning._blocks.rows import Rows
@@ -21,13 +22,14 @@ SIGNS = np.where(Y == "yes", 1.0, -1.0)
 FACTORS = np.array([2.0, 0.5])
 CENTRE = X.mean(axis=0)
 WORKING = np.array([4, 0, 2, 6, 1])
+AUDIT = Audit(RNG.normal(size=P), np.zeros((2, FOLDS)), 0.0)
 
 
 def make_plan(loss, centre):
     rng = np.random.default_rng(1)
     part = np.array([-1, -1, 0, 1, 2, 2])
     return Plan(
-        encoding=Encoding(np.array(["no", "yes"]), FACTORS, P, centre, FOLDS, 5),
+        encoding=Encoding(np.array(["no", "yes"]), FACTORS, P, centre, FOLDS, 5, AUDIT),
         loss=core_loss(loss),
         working=WORKING,
         part=part,

@@ -23,7 +23,7 @@ from clearning import (
     CLearningClassifierCV,
     clearning_path,
 )
-from clearning._blocks import arrays, engine, fit, knots, lockstep
+from clearning._blocks import arrays, drawn_rows, engine, knots, lockstep
 from clearning._blocks.draws import fold_of_rows
 from clearning._blocks.tree import Tree
 
@@ -228,7 +228,6 @@ def wide_rows(n=8000, p=1200, entries=15):
 @pytest.mark.parametrize("largest", [5000, 10], ids=["matrix", "products"])
 def test_many_sparse_columns(monkeypatch, largest):
     monkeypatch.setattr(lockstep, "LARGEST_GRAM", largest)
-    monkeypatch.setattr(fit, "LARGEST_GRAM", largest)
     design, y = wide_rows()
     told = {"loss": "logistic", "alpha": 1e-3, "l1_ratio": 0.9}
     blocks = BlockwiseCLearningClassifier(**told).fit(design, y)
@@ -254,9 +253,53 @@ def test_large_matrices_are_fewer_and_shared_by_the_folds(monkeypatch):
 
     monkeypatch.setattr(knots.Knots, "keep", watched)
     monkeypatch.setattr(knots, "MOST_GRAM_NUMBERS", 1000)
+    monkeypatch.setattr(lockstep, "CROWDED", 0.0)
     bound = BlockwiseCLearningClassifierCV(**told).fit(design, y)
     assert max(counts) <= (3, 1)
     np.testing.assert_allclose(bound.path_.objectives, free.path_.objectives, atol=1e-9)
+
+
+def test_columns_that_nobody_needs_leave_the_working_set(monkeypatch):
+    design, y = wide_rows()
+    told = {"loss": "logistic", "alphas": 8, "alpha_min_ratio": 0.2, "cv": 2, "l1_ratios": [1.0]}
+    sizes = []
+    one_pass = lockstep.LockStep.one_pass
+
+    def watched(self):
+        sizes.append(len(self.state.working))
+        one_pass(self)
+
+    monkeypatch.setattr(lockstep.LockStep, "one_pass", watched)
+    narrow = BlockwiseCLearningClassifierCV(**told).fit(design, y)
+    fewest = min(sizes)
+    assert 0 < fewest < 0.6 * sizes[0]
+    # A pass takes no matrices, and leaves fewer columns than ask for products.
+    monkeypatch.setattr(lockstep, "LARGEST_GRAM", fewest + 10)
+    changed = BlockwiseCLearningClassifierCV(**told).fit(design, y)
+    memory = clearning_path(
+        design, y, loss="logistic", l1_ratio=1.0, alphas=narrow.path_.alphas, tol=1e-10
+    )
+    for model in (narrow, changed):
+        np.testing.assert_allclose(model.path_.objectives, memory.objectives, atol=1e-9)
+
+
+def test_products_with_all_rows_are_steps_of_newton(monkeypatch):
+    design, y = wide_rows()
+    told = {"loss": "logistic", "alphas": 5, "alpha_min_ratio": 0.2, "cv": 3, "l1_ratios": [0.5]}
+    matrices = BlockwiseCLearningClassifierCV(**told).fit(design, y)
+    monkeypatch.setattr(lockstep, "LARGEST_GRAM", 10)
+    products = BlockwiseCLearningClassifierCV(**told).fit(design, y)
+    assert products.n_iter_ <= 14
+    monkeypatch.setattr(drawn_rows, "MOST_NUMBERS", design.nnz // 2)
+    half = BlockwiseCLearningClassifierCV(**told).fit(design, y)
+    for model in (products, half):
+        assert (model.path_.dual_gaps <= 1e-6 * model.path_.null_objective).all()
+        np.testing.assert_allclose(model.path_.objectives, matrices.path_.objectives, atol=1e-9)
+        np.testing.assert_allclose(
+            model.cv_results_["mean_test_score"],
+            matrices.cv_results_["mean_test_score"],
+            atol=1e-4,
+        )
 
 
 # --- The same bits ---

@@ -13,7 +13,8 @@ from clearning import (
     CLearningClassifier,
     clearning_path,
 )
-from clearning._blocks import arrays, fit, knots, lockstep, scan
+from clearning._blocks import arrays, knots, lockstep, scan
+from clearning._blocks.audit import Audit
 from clearning._blocks.draws import fold_of_rows
 from clearning._blocks.plan import Encoding, Plan, block_sums, shaped
 from clearning._blocks.rows import Rows
@@ -152,7 +153,6 @@ def test_sparse_rows_and_products_instead_of_matrices(monkeypatch):
     memory = CLearningClassifier(tol=1e-11, **told).fit(rows, labels)
     for largest in (5000, 60):
         monkeypatch.setattr(lockstep, "LARGEST_GRAM", largest)
-        monkeypatch.setattr(fit, "LARGEST_GRAM", largest)
         blocks = BlockwiseCLearningClassifier(**told).fit(rows, labels)
         assert abs(blocks.objective_ - memory.objective_) <= 1e-9
         assert blocks.dual_gap_ <= 1.1e-6
@@ -214,8 +214,9 @@ def test_sums_of_a_block_against_numpy(design):
     loss, rng = MultiCoherence(0.6, 1.0, scaled=True), np.random.default_rng(1)
     part, kappa = np.array([-1, 0, 1]), MultiCoherence(0.6, 1.0, scaled=True).scale(M)
     factors, working, folds = np.array([1.0, 2.0, 0.5, 1.0]), np.array([3, 0, 5]), 2
+    audit = Audit(np.zeros(P), np.zeros((M, folds)), 0.0)
     plan = Plan(
-        encoding=Encoding(np.array(list("abcd")), factors, P, None, folds, 5),
+        encoding=Encoding(np.array(list("abcd")), factors, P, None, folds, 5, audit),
         loss={"rho": 0.6, "u": 1.0, "kappa": kappa},
         working=working,
         part=part,

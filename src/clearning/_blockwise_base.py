@@ -182,6 +182,8 @@ class BaseBlockwiseClassifier(BaseLinearClassifier):
                 f"{self.n_features_in_}."
             )
         scores = np.asarray(X @ self.coef_.T, dtype=np.float64) + self.intercept_
+        if not np.isfinite(scores).all():
+            raise BlockError("X contains NaN, infinity or a value too large.")
         if len(self.classes_) == 2:
             scores = scores[:, 0]
         if what == "class":

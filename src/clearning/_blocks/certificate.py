@@ -41,7 +41,8 @@ class Columns:
 
     def penalty(self, b: Array) -> float:
         """Return the penalty of the coefficients."""
-        return float(np.vdot(self.l1, np.abs(b)) + 0.5 * np.vdot(self.ridge, b**2))
+        with np.errstate(over="ignore", invalid="ignore"):
+            return float(np.vdot(self.l1, np.abs(b)) + 0.5 * np.vdot(self.ridge, b**2))
 
     def of(self, chosen: Indices) -> Columns:
         """Return the penalties of some columns."""
@@ -54,6 +55,16 @@ class Columns:
     def flat(self) -> dict[str, Array]:
         """Return them by name, score by score."""
         return {name: values.ravel() for name, values in vars(self).items()}
+
+    def levelled(self, b: Array) -> Array:
+        """Return coefficients of mean zero over the scores, where a common shift changes nothing.
+
+        Nothing but the scores' differences matters to the loss; a column without penalty and bounds
+        would drift.
+        """
+        costs = self.l1 + self.ridge
+        idle = (len(b) > 1) & (costs == 0) & np.isinf(self.lower) & np.isinf(self.upper)
+        return np.where(idle.all(axis=0), b - b.mean(axis=0), b)
 
     def violations(self, b: Array, v: Array) -> Array:
         """Return how far zero is from the subdifferential in each coefficient."""

@@ -7,13 +7,13 @@ and so is the answer; a borrowed matrix only costs some digits a pass.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from clearning import _core
 from clearning._blocks.certificate import Columns
-from clearning._designs import Array
+from clearning._designs import Array, Indices
 
 # A step is solved to this share of the violations that it starts from: its model is no better.
 MODEL_ACCURACY = 1e-3
@@ -48,6 +48,12 @@ class Knot:
             values[keep].sum(axis=0) / of for values in (self.gram, self.curved, self.total)
         )
         return Model.of_pairs(gram, curved, total, len(self.coef))
+
+    def narrowed(self, kept: Indices) -> Knot:
+        """Return what it knows of some columns, in the order of their places."""
+        kept = kept[kept < self.size]
+        gram = np.ascontiguousarray(self.gram[..., kept[:, None], kept])
+        return replace(self, gram=gram, curved=self.curved[..., kept], coef=self.coef[..., kept])
 
     def moved(self, coef: Array, intercept: Array, unit: float) -> float:
         """Return how far scores have moved since it was made, as a share of the loss's unit."""
@@ -137,6 +143,7 @@ class Model:
                 "allowed": np.full(b.size, max(MODEL_ACCURACY * worst, floor)),
             },
         ).reshape(b.shape)
+        moved = columns.levelled(moved)
         d, by = moved - b, np.zeros_like(slope)
         if fit_intercept:
             by = -inverse @ (slope + np.tensordot(d, self.curved, 2))

@@ -13,8 +13,10 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
+import numpy as np
+
 from clearning._blocks.engine import ONE_BLAS_THREAD, run_rows, skipping
-from clearning._blocks.rows import BlockError, Rows
+from clearning._blocks.rows import BlockError, Rows, check_names
 from clearning._blocks.tree import Tree
 
 
@@ -60,9 +62,21 @@ def dask_source(X: Any, beside: dict[str, Any]) -> DaskSource:
     return DaskSource(list(zip(blocks, *columns)))
 
 
+def with_columns(X: Any, features: list[str] | None) -> Any:
+    """Return the columns of a data frame that a model knows; an array has no names."""
+    if features is None or not hasattr(X, "columns"):
+        return X
+    missing = [name for name in features if name not in X.columns]
+    if missing:
+        raise ValueError(f"X has no column {missing[0]!r}, which was there in fit.")
+    return X[features]
+
+
 def _frame_source(X: Any, beside: dict[str, Any]) -> DaskSource:
     named = {name: [v] if isinstance(v, str) else v for name, v in beside.items()}
     named = {name: v for name, v in named.items() if isinstance(v, (list, tuple))}
+    for name, wanted in named.items():
+        check_names(name, wanted, X.columns)
     series = {name: X[list(named[name])] if name in named else v for name, v in beside.items()}
     dropped = [column for columns in named.values() for column in columns]
     X = X.drop(columns=dropped) if dropped else X
@@ -82,7 +96,8 @@ def _frame_source(X: Any, beside: dict[str, Any]) -> DaskSource:
 def _series_parts(name: str, values: Any) -> list[Any]:
     if not hasattr(values, "to_delayed"):
         raise TypeError(f"{name} must be a Dask series or the name of a column of X.")
-    return list(values.to_delayed())
+    # Arrays of offsets have a second dimension.
+    return np.ravel(values.to_delayed()).tolist()
 
 
 def _array_parts(name: str, values: Any, X: Any, count: int) -> list[Any]:

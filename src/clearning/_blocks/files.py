@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -52,6 +52,15 @@ class NpzSource:
             taken = (None if v is None else v[own] for v in (self.y, self.weight, self.offset))
             yield NpzPart(path, *taken)
             start = stop
+        for name, values in (
+            ("y", self.y),
+            ("sample_weight", self.weight),
+            ("offset", self.offset),
+        ):
+            if values is not None and len(values) > start:
+                raise ValueError(
+                    f"{name} has {len(values)} entries, but the files have {start} rows."
+                )
 
 
 def _rows_in(path: Path, number: int) -> int:
@@ -85,12 +94,14 @@ class ArrowPart:
     name: str
     fragment: Any
     names: Names
+    schema: Any
 
     def read(self) -> Rows:
-        missing = set(self.names.all) - set(self.fragment.physical_schema.names)
+        known = {*self.fragment.physical_schema.names, *self._in_the_path()}
+        missing = set(self.names.all) - known
         if missing:
             raise BlockError(f"it has no column {sorted(missing)[0]!r}.")
-        table = self.fragment.to_table(columns=self.names.all)
+        table = self.fragment.to_table(schema=self.schema, columns=self.names.all)
 
         def take(name: str | list[str] | None) -> Any:
             if isinstance(name, (list, tuple)):
@@ -101,6 +112,12 @@ class ArrowPart:
         for j, name in enumerate(self.names.features):
             X[:, j] = table.column(name).to_numpy()
         return Rows(X, take(self.names.y), take(self.names.weight), take(self.names.offset))
+
+    def _in_the_path(self) -> Iterable[str]:
+        """Return the names of columns that the folders' names hold the values of."""
+        from pyarrow.dataset import get_partition_keys
+
+        return get_partition_keys(self.fragment.partition_expression)
 
 
 @dataclass(frozen=True)
@@ -127,7 +144,9 @@ class ArrowSource:
             except Exception as error:
                 raise BlockError(f"Block {number} ({path}) cannot be read: {error}") from error
             for group, piece in enumerate(groups):
-                yield ArrowPart(f"{path}, row group {group}", piece, self.names)
+                yield ArrowPart(
+                    f"{path}, row group {group}", piece, self.names, self.dataset.schema
+                )
             number += len(groups)
 
 

@@ -12,10 +12,9 @@ from clearning._blocks.engine import Engine
 from clearning._blocks.lockstep import LockStep
 from clearning._blocks.measures import Measures, Null, constant_null, measure
 from clearning._blocks.problem import BlockProblem
-from clearning._blocks.sample import SamplePath, sample_path, sparse_sample
+from clearning._blocks.sample import SamplePath, sample_path
 from clearning._blocks.scan import Scan, ScanPlan, block_scan, check_scan, merge_scans
 from clearning._blocks.state import DONE, State
-from clearning._blocks.wide import LARGEST_GRAM
 from clearning._designs import Array, Indices
 from clearning._problem import Grid, Penalty, Settings, Start
 
@@ -121,9 +120,7 @@ class BlockFit:
         )
 
     def _run(self, problem: BlockProblem, state: State, name: str) -> LockStep:
-        is_wide = problem.n_features * problem.encoding.width > LARGEST_GRAM
-        sample = sparse_sample(self.measures) if is_wide else None
-        solver = LockStep(problem, state, self.engine, sample, self.n_threads)
+        solver = LockStep(problem, state, self.engine, self.n_threads)
         solver.run(lambda state: self.checkpoint.keep(name, state))
         self.passes += state.passes
         return solver
@@ -133,6 +130,12 @@ class BlockFit:
     ) -> BlockProblem:
         measures = self.measures
         p, total = measures.scan.n_features, measures.total
+        # The intercept does all that a constant column could: its coefficient would be any number.
+        idle = measures.constant & options.fit_intercept
+        lower, upper = (
+            np.where(idle, 0.0, _each(bound, (measures.encoding.width, p)))
+            for bound in (options.penalty.lower, options.penalty.upper)
+        )
         return BlockProblem(
             encoding=measures.encoding,
             loss=options.loss,
@@ -143,13 +146,14 @@ class BlockFit:
             total=total,
             l1_factor=factors[0],
             l2_factor=factors[1],
-            lower=_each(options.penalty.lower, (measures.encoding.width, p)),
-            upper=_each(options.penalty.upper, (measures.encoding.width, p)),
+            lower=lower,
+            upper=upper,
             fit_intercept=options.fit_intercept,
             goal=options.settings.tol * null.objective,
             rms=measures.rms,
             largest=measures.largest,
             offset_size=measures.scan.offset_size / total,
+            numbers_a_row=measures.scan.numbers_a_row,
             max_passes=options.settings.max_iter,
         )
 
@@ -178,7 +182,7 @@ class BlockFit:
         free = np.flatnonzero(~penalised)
         sample = sample_path(self.measures, problem)
         start = _start(problem, sample, constant, free)
-        solver = LockStep(problem, start, self.engine, None, self.n_threads)
+        solver = LockStep(problem, start, self.engine, self.n_threads)
         state = solver.run()
         self.passes += state.passes
         coef = np.zeros_like(constant.coef)

@@ -19,13 +19,13 @@ from clearning._blocks.certificate import (
     duality_gap,
 )
 from clearning._blocks.curvature import Model
+from clearning._blocks.drawn_rows import DrawnRows, draw_rows, rows_kept
 from clearning._blocks.engine import ONE_BLAS_THREAD, Engine
 from clearning._blocks.knots import Knots
 from clearning._blocks.plan import Plan, Sums, add_sums, block_sums, shaped
 from clearning._blocks.problem import BlockProblem
-from clearning._blocks.sample import Sample
 from clearning._blocks.state import ACTIVE, DONE, STUCK, WAITING, State
-from clearning._blocks.wide import LARGEST_GRAM, RowModel
+from clearning._blocks.wide import DEAR_GRAM, LARGEST_GRAM, ROWS_A_COLUMN, RowModel
 from clearning._designs import Array, Indices
 
 # Fractions of a long step at which the loss is looked at beside its end.
@@ -49,6 +49,12 @@ HOPEFUL = 10.0
 # A task whose gap is small enough goes on as long as a step promises more than this share of it:
 # the proof is often much larger than what is left to gain, but not always.
 POLISHED = 1e-3
+# After so many passes the tasks of two classes step by their own curvature, where the rows hold no
+# more than so many numbers.
+LONG_FIT = 20
+FEW_NUMBERS = 1 << 20
+# Columns that the sample let in leave the working set once it needs no more than this share.
+CROWDED = 0.5
 # A step is expected to leave no more than this share of what dual weights have to give up.
 SHRINK = 0.2
 
@@ -61,13 +67,13 @@ class LockStep:
         problem: BlockProblem,
         state: State,
         engine: Engine,
-        sample: Sample | None,
         n_threads: int,
     ) -> None:
         self.problem = problem
         self.state = state
         self.engine = engine
-        self.sample = sample
+        self.rows: DrawnRows | None = None
+        self.by_products = False
         self.knots = Knots(problem, state)
         self.n_threads = n_threads
         # of the last point on all rows
@@ -89,11 +95,13 @@ class LockStep:
 
     def one_pass(self) -> None:
         """Evaluate every task at its point and take it a step further."""
-        state = self.state
+        problem, state = self.problem, self.state
         plan, tasks = self._plan()
         worst = np.max(state.gap[state.status == ACTIVE], initial=0.0)
         label = f"pass {state.passes + 1}, worst gap {worst:.1e}"
-        sums = shaped(self.engine.run(block_sums, add_sums, plan, label), plan)
+        found = self.engine.run(block_sums, add_sums, plan, label)
+        problem.encoding.audit.check(None if found is None else found["audit"])
+        sums = shaped(found, plan)
         state.passes += 1
         self.knots.keep(plan, tasks, sums)
         settled = [
@@ -135,13 +143,18 @@ class LockStep:
             state.status[task] = DONE if proved else STUCK
 
     def _is_wide(self) -> bool:
-        """Whether steps are taken by products with the rows drawn, without a matrix."""
-        size = len(self.state.working) * self.problem.encoding.width
-        return self.sample is not None and size > LARGEST_GRAM
+        """Whether steps should be taken by products with rows that are kept, without a matrix."""
+        problem, size = self.problem, len(self.state.working) * self.problem.encoding.width
+        enough = rows_kept(problem) >= min(problem.n_rows, ROWS_A_COLUMN * size)
+        # Folds of few rows are too far from the full path for its curvature.
+        few = problem.n_rows * problem.numbers_a_row <= FEW_NUMBERS and problem.encoding.width == 1
+        tired = few and self.state.passes >= LONG_FIT
+        return size > LARGEST_GRAM or (size > DEAR_GRAM and enough) or tired
 
     def _plan(self) -> tuple[Plan, list[tuple[int, int]]]:
         problem, state = self.problem, self.state
-        places = [] if self._is_wide() else self.knots.places()
+        self.by_products = self._is_wide()
+        places = [] if self.by_products else self.knots.places()
         chosen = (state.status == ACTIVE) | self._untested()
         chosen[0, places] = True
         tasks = [(int(part), int(k)) for part, k in np.argwhere(chosen)]
@@ -191,7 +204,7 @@ class LockStep:
         ):
             self._turn_back(task, row, plan, sums)
             return False
-        if part == 0 and np.isfinite(origin) and not self._is_wide():
+        if part == 0 and np.isfinite(origin):
             # A step that went well lets curvature be what it is.
             state.lift[k] = 0.25 * state.lift[k] if state.lift[k] > LEAST_LIFT else 0.0
         state.objective[task] = objective
@@ -276,6 +289,8 @@ class LockStep:
         idle = np.isfinite(state.origin_objective[task])
         idle &= state.promise[task] < WORTHWHILE * problem.goal[part]
         idle &= state.violation[task] > STALLED * before
+        # A step that promises no more than rounding has nothing to give, whatever it does.
+        idle |= state.promise[task] <= self._rounding(task, state.objective[task])
         state.idle[task] = state.idle[task] + 1 if idle else 0
         if state.idle[task] >= PATIENCE:
             state.status[task] = STUCK
@@ -292,7 +307,7 @@ class LockStep:
     # --- Where the next pass goes ---
 
     def _let_columns_in(self, settled: list[tuple[tuple[int, int], Point]]) -> None:
-        """Let in every column that the strong rule does not put at zero at the next penalty."""
+        """Let in every column that a penalty may let in, and out those that nobody needs."""
         problem, state = self.problem, self.state
         inside = np.zeros(problem.n_features, dtype=bool)
         inside[state.working] = True
@@ -301,22 +316,37 @@ class LockStep:
         wanted = np.zeros(problem.n_features, dtype=bool)
         for (part, k), point in settled:
             wanted |= problem.may_enter(part, k, point.v)
+        wanted[problem.free] = True
+        needed = wanted[state.working] | state.used
+        # A task that turned back has not said which columns it needs.
+        is_calm = len(settled) >= (state.status == ACTIVE).sum()
+        if is_calm and needed.sum() < CROWDED * len(needed):
+            state.narrow(np.flatnonzero(needed))
         entering = np.flatnonzero(wanted & ~inside)
         if len(entering):
             state.widen(entering)
 
     def _steps(self, moving: list[tuple[tuple[int, int], Point]]) -> None:
         models: dict[tuple[int, int], Model] = {}
+        # A pass that took no matrices leaves none to step by, though fewer columns may be left.
+        self.by_products |= self._is_wide()
+        if moving and self.by_products and self.rows is None:
+            label = f"pass {self.state.passes + 1}, rows for their curvature"
+            self.rows = draw_rows(self.engine, self.problem, label)
+            self.state.passes += 1
         with ThreadPoolExecutor(self.n_threads) as pool:
             for _ in pool.map(lambda each: self._step(each[0], each[1], models), moving):
                 pass
 
     def _row_model(self, task: tuple[int, int]) -> RowModel:
-        state, sample, working = self.state, self.sample, self.state.working
-        assert sample is not None
-        h = sample.curvature(self.problem.loss, working, state.coef[task], state.intercept[task])
-        squares = self.problem.rms[task[0]][working] ** 2
-        return RowModel(sample.X[:, working], h, squares, float(state.lift[task[1]]))
+        problem, state, rows, working = self.problem, self.state, self.rows, self.state.working
+        assert rows is not None
+        part = int(problem.parts[task[0]])
+        h = rows.curvature(problem.loss, part, working, state.coef[task], state.intercept[task])
+        squares = problem.rms[task[0]][working] ** 2
+        lack = rows.lack(working, problem.rms[0] ** 2)
+        lack = lack + max(float(state.lift[task[1]]), self.knots.least_lift)
+        return RowModel(rows.X[:, working], h, lack * squares)
 
     def _step(
         self, task: tuple[int, int], point: Point, models: dict[tuple[int, int], Model]
@@ -324,7 +354,7 @@ class LockStep:
         problem, state = self.problem, self.state
         part, k = task
         model: Model | RowModel
-        if self._is_wide():
+        if self.by_products:
             model, known = self._row_model(task), state.working
         else:
             model = self.knots.model(task, models)
@@ -348,7 +378,7 @@ class LockStep:
         state.intercept[task] += step.by
         state.promise[task] = step.promise
         state.length[task] = step.length / problem.unit
-        state.searched[task] = state.length[task] > LONG_STEP or self._is_wide()
+        state.searched[task] = state.length[task] > LONG_STEP or self.by_products
         state.tested[task] = False
 
     def _let_folds_in(self) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import compute_class_weight
 
+from clearning._blocks.audit import Audit
 from clearning._blocks.plan import Encoding
 from clearning._blocks.scan import Moments, Scan, check_weight
 from clearning._designs import Array, Features, Indices
@@ -70,7 +73,12 @@ class Measures:
     @property
     def largest(self) -> Array:
         """Bounds on the entries of the columns less their centres."""
-        return self.scan.largest + np.abs(self.centre)
+        return np.maximum(self.scan.highest - self.centre, self.centre - self.scan.lowest)
+
+    @property
+    def constant(self) -> NDArray[np.bool_]:
+        """The columns that are the same in all rows."""
+        return self.scan.highest == self.scan.lowest
 
     def scales(self, standardize: bool) -> Array:
         """What the penalty takes as each column's unit, a row a part; as `column_scales` does."""
@@ -116,6 +124,12 @@ def measure(
         centre=None if scan.is_sparse or not fit_intercept else mean[0],
         n_folds=n_folds,
         seed=seed,
+        audit=Audit.of_means(
+            np.array([each.weight for each in moments]),
+            np.array([each.mean for each in moments]),
+            scan.largest,
+            seed,
+        ),
     )
     return Measures(
         scan,
@@ -230,5 +244,9 @@ def _constant_score(weight: Array, loss: Loss, fit_intercept: bool) -> tuple[flo
         Penalty(lower=np.zeros(1), upper=np.zeros(1)),
         fit_intercept,
     )
-    path = solve_path(problem, loss, 0.5, Grid.of([1.0]), Settings(1e-12, 1000))
-    return path.null_objective, float(path.intercepts[0])
+    with warnings.catch_warnings():
+        # Where one class has nearly all weight, rounding exceeds the tolerance: told below.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        path = solve_path(problem, loss, 0.5, Grid.of([1.0]), Settings(1e-12, 1000))
+    doubt = 0.0 if path.converged[0] else path.dual_gaps[0]
+    return max(path.null_objective - doubt, 0.0), float(path.intercepts[0])

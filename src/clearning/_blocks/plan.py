@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from clearning import _core
+from clearning._blocks.audit import Audit
 from clearning._blocks.draws import folds_of
 from clearning._blocks.rows import BlockError, Rows, taken
 from clearning._designs import Array, Indices
@@ -33,6 +34,8 @@ class Encoding:
         Number of folds, 1 for none.
     seed : int
         What the folds are drawn by.
+    audit : Audit
+        What tells other rows from those of the first pass.
     """
 
     classes: NDArray[Any]
@@ -41,6 +44,7 @@ class Encoding:
     centre: Array | None
     n_folds: int
     seed: int
+    audit: Audit
 
     @property
     def width(self) -> int:
@@ -130,9 +134,14 @@ def block_sums(rows: Rows, block: int, plan: Plan) -> Sums:
         "offset": encoding.offsets(rows.offset, len(rows)),
         "fold": folds_of(rows, encoding.seed, block, encoding.n_folds),
     }
-    if not sparse.issparse(rows.X):
-        return _core.dense_block(rows.X, samples, plan.request)
-    X, indices, indptr = rows.X, rows.X.indices, rows.X.indptr
+    audit = encoding.audit.of_rows(rows.X, rows.weight, samples["label"], samples["fold"])
+    return {**_core_sums(rows.X, samples, plan), "audit": audit}
+
+
+def _core_sums(X: Any, samples: dict[str, Any], plan: Plan) -> Sums:
+    if not sparse.issparse(X):
+        return _core.dense_block(X, samples, plan.request)
+    indices, indptr = X.indices, X.indptr
     if indices.dtype != indptr.dtype or indices.dtype not in (np.int32, np.int64):
         indices, indptr = indices.astype(np.int64), indptr.astype(np.int64)
     return _core.sparse_block(X.data, indices, indptr, X.shape[1], samples, plan.request)

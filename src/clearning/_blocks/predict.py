@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from clearning._blocks.dask_source import with_columns
 from clearning._blocks.engine import Source
 from clearning._blocks.rows import BlockError
 from clearning._blocks.sources import is_dask, make_source
@@ -50,7 +51,15 @@ class Predictions:
         for number, part in enumerate(self._source.parts()):
             rows = _read(part, number)
             if rows.shape[0]:
-                yield self._predict(rows)
+                yield _named(self._predict, rows, f"Block {number} ({part.name})")
+
+
+def _named(predict: Predict, rows: Any, name: str) -> np.ndarray:
+    """Return the predictions for a block, or an error that names it."""
+    try:
+        return predict(rows)
+    except BlockError as error:
+        raise BlockError(f"{name}: {error}") from error
 
 
 def _read(part: Any, number: int) -> Any:
@@ -64,21 +73,27 @@ def _lazy_dask(
     X: Any, predict: Predict, features: list[str] | None, names: list[str], dtype: Any
 ) -> Any:
     if hasattr(X, "columns"):
-        X = X if features is None else X[features]
+        X = with_columns(X, features)
         meta: Any = dict.fromkeys(names, dtype) if len(names) > 1 else (names[0], dtype)
         return X.map_partitions(_frame, predict, names, meta=meta)
     X = X.rechunk({1: -1})
     if len(names) == 1:
-        return X.map_blocks(predict, dtype=dtype, drop_axis=1, meta=np.empty(0, dtype))
+        return X.map_blocks(_chunk, predict, dtype=dtype, drop_axis=1, meta=np.empty(0, dtype))
     chunks = (X.chunks[0], (len(names),))
-    return X.map_blocks(predict, dtype=dtype, chunks=chunks, meta=np.empty((0, 0), dtype))
+    return X.map_blocks(_chunk, predict, dtype=dtype, chunks=chunks, meta=np.empty((0, 0), dtype))
 
 
-def _frame(block: Any, predict: Predict, names: list[str]) -> Any:
+def _chunk(block: Any, predict: Predict, block_info: Any = None) -> np.ndarray:
+    number = block_info[0]["chunk-location"][0] if block_info else 0
+    return _named(predict, block, f"Block {number}")
+
+
+def _frame(block: Any, predict: Predict, names: list[str], partition_info: Any = None) -> Any:
     import pandas as pd
 
+    number = partition_info["number"] if partition_info else 0
     if len(block):
-        values = predict(block.to_numpy())
+        values = _named(predict, block.to_numpy(), f"Block {number} (partition {number})")
     else:
         values = np.empty((0, len(names)) if len(names) > 1 else 0)
     if len(names) == 1:

@@ -53,6 +53,8 @@ class BlockProblem:
         Largest entry of each column, less its centre.
     offset_size : ndarray of shape (n_parts,)
         Mean size of the offsets, or a bound on it.
+    numbers_a_row : float
+        How many numbers a row has that are not zero, about.
     max_passes : int
         Most passes over the rows.
     """
@@ -73,6 +75,7 @@ class BlockProblem:
     rms: Array
     largest: Array
     offset_size: Array
+    numbers_a_row: float
     max_passes: int
 
     @property

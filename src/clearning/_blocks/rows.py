@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,6 +31,18 @@ class Rows:
 
     def __len__(self) -> int:
         return int(self.X.shape[0])
+
+
+def check_names(what: str, names: Iterable[Any], known: Iterable[Any]) -> None:
+    """Refuse names of columns that a table does not have."""
+    known = list(known)
+    for name in names:
+        if not isinstance(name, Hashable) or name not in known:
+            told = repr(name) if isinstance(name, str) else f"a {type(name).__name__}"
+            raise ValueError(
+                f"{what} must be the name of a column of X; got {told}. The columns are "
+                f"{', '.join(map(str, known[:10]))}{', …' if len(known) > 10 else ''}."
+            )
 
 
 def checked(rows: Rows) -> Rows:

@@ -14,76 +14,14 @@ from sklearn.exceptions import ConvergenceWarning
 from clearning._blocks.engine import ONE_BLAS_THREAD
 from clearning._blocks.measures import Measures
 from clearning._blocks.problem import BlockProblem
-from clearning._blocks.scan import most_drawn
-from clearning._designs import Array, Features, Indices
+from clearning._blocks.scan import column_range, most_drawn
+from clearning._designs import Array, Features
 from clearning._problem import Grid, Penalty, Problem, Settings, Target
 from clearning.losses import Loss, MultiCoherence
 from clearning.path import solve_path
 
 # The sample's own error is larger than this.
 SAMPLE_SETTINGS = Settings(tol=1e-5, max_iter=200)
-
-
-@dataclass(frozen=True)
-class Curvature:
-    """Second derivatives of the loss in the scores of some rows: h, or h (diag(s) − ss').
-
-    `base` is h, and `shares` are s with a row a score, None for a single one.
-    """
-
-    base: Array
-    shares: Array | None = None
-
-    @property
-    def own(self) -> Array:
-        """Those of each score, a row a score."""
-        if self.shares is None:
-            return self.base[None]
-        return self.base * self.shares * (1.0 - self.shares)
-
-    def coupled(self, k: int, along: Array) -> Array:
-        """Return what changes of the other scores take off the derivatives in one of them."""
-        if self.shares is None:
-            return np.zeros_like(self.base)
-        others = (self.shares * along).sum(axis=0) - self.shares[k] * along[k]
-        return self.base * self.shares[k] * others
-
-    def square(self, along: Array) -> float:
-        """Return the second-order form of a change of the scores."""
-        if self.shares is None:
-            return float(self.base @ along[0] ** 2)
-        centred = along - (self.shares * along).sum(axis=0)
-        return float(self.base @ (self.shares * centred**2).sum(axis=0))
-
-
-@dataclass(frozen=True)
-class Sample:
-    """The rows drawn: sparse by rows, with weights that sum to one."""
-
-    X: Any
-    target: Target
-
-    def curvature(
-        self, loss: Loss | MultiCoherence, working: Indices, coef: Array, intercept: Array
-    ) -> Curvature:
-        """Return the loss's second derivatives in the scores, at some coefficients."""
-        target = self.target
-        scores = np.asarray(self.X[:, working] @ coef.T) + intercept
-        scores = scores + target.offsets.reshape(scores.shape)
-        if isinstance(loss, MultiCoherence):
-            factor = loss.scale(scores.shape[1]) / loss.rho
-            return Curvature(factor * target.shares, loss.weights(scores, target.codes).T)
-        return Curvature(target.shares * loss.hessian(target.signs * scores[:, 0]))
-
-
-def sparse_sample(measures: Measures) -> Sample | None:
-    """Return the rows drawn, less the columns' centres."""
-    drawn = _drawn(measures)
-    if drawn is None:
-        return None
-    X, target = drawn
-    X = X if sparse.issparse(X) else sparse.csr_array(X - measures.centre)
-    return Sample(X.tocsr(), target)
 
 
 @dataclass(frozen=True)
@@ -110,7 +48,7 @@ def sample_path(measures: Measures, problem: BlockProblem) -> SamplePath | None:
         X = np.asfortranarray((X - measures.centre) / scales)
     lower, upper = (
         bound[0] if problem.encoding.width == 1 else bound
-        for bound in (problem.lower * scales, problem.upper * scales)
+        for bound in _known(X[target.shares > 0], problem.lower * scales, problem.upper * scales)
     )
     penalty = Penalty(l1 / scales, lower, upper)
     memory = Problem(Features(X), target, penalty, problem.fit_intercept)
@@ -126,6 +64,12 @@ def sample_path(measures: Measures, problem: BlockProblem) -> SamplePath | None:
         residual = _residual(problem.loss, target, np.asarray(X @ b.T) + a)
         candidates |= problem.may_enter(0, k, np.asarray(X.T @ residual).T * scales)
     return SamplePath(coefs / scales, intercepts, candidates)
+
+
+def _known(X: Any, *bounds: Array) -> list[Array]:
+    """Return bounds that keep columns at zero of which the rows drawn tell nothing."""
+    lowest, highest = column_range(X)
+    return [np.where(lowest == highest, 0.0, bound) for bound in bounds]
 
 
 def _residual(loss: Loss | MultiCoherence, target: Target, scores: Array) -> Array:

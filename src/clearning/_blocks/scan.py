@@ -100,7 +100,8 @@ class Scan:
     """
 
     labels: dict[Any, ClassScan]
-    largest: Array
+    lowest: Array
+    highest: Array
     offset_size: float
     offset_width: int
     n_rows: int
@@ -109,7 +110,20 @@ class Scan:
 
     @property
     def n_features(self) -> int:
-        return len(self.largest)
+        return len(self.lowest)
+
+    @property
+    def numbers_a_row(self) -> float:
+        """How many numbers the rows drawn have that are stored, on average."""
+        if not self.is_sparse:
+            return float(self.n_features)
+        drawn = [each.drawn.X for each in self.labels.values()]
+        return sum(X.nnz for X in drawn) / max(sum(X.shape[0] for X in drawn), 1)
+
+    @property
+    def largest(self) -> Array:
+        """The largest size of an entry, of each column."""
+        return np.maximum(self.highest, -self.lowest)
 
 
 @dataclass(frozen=True)
@@ -139,11 +153,11 @@ def block_scan(rows: Rows, block: int, plan: ScanPlan) -> Scan:
         )
         for code, label in enumerate(names.tolist())
     }
+    lowest, highest = column_range(X)
     return Scan(
         labels=labels,
-        largest=np.asarray(
-            abs(X).max(axis=0).todense() if sparse.issparse(X) else _largest(X)
-        ).ravel(),
+        lowest=lowest,
+        highest=highest,
         offset_size=0.0 if rows.offset is None else _offset_size(rows),
         offset_width=0 if rows.offset is None else rows.offset.reshape(n, -1).shape[1],
         n_rows=n,
@@ -172,7 +186,8 @@ def merge_scans(first: Scan, second: Scan) -> Scan:
     return replace(
         first,
         labels=labels,
-        largest=np.maximum(first.largest, second.largest),
+        lowest=np.minimum(first.lowest, second.lowest),
+        highest=np.maximum(first.highest, second.highest),
         offset_size=first.offset_size + second.offset_size,
         n_rows=first.n_rows + second.n_rows,
         strangers=(*first.strangers, *others),
@@ -277,10 +292,12 @@ def _about_mean(X: Any, w: Array, total: float) -> tuple[Array, Array]:
     return mean, squares + zeros * mean**2
 
 
-def _largest(X: Any) -> Array:
+def column_range(X: Any) -> tuple[Array, Array]:
+    """Return the smallest and the largest entry of each column."""
+    ends = X.min(axis=0), X.max(axis=0)
     if sparse.issparse(X):
-        return abs(X).max(axis=0).toarray().ravel()
-    return np.maximum(X.max(axis=0), -X.min(axis=0)).astype(np.float64)
+        ends = ends[0].toarray().ravel(), ends[1].toarray().ravel()
+    return ends[0].astype(np.float64), ends[1].astype(np.float64)
 
 
 def _listed(labels: Any) -> str:

@@ -12,9 +12,16 @@ from scipy import sparse
 from sklearn.utils import column_or_1d
 
 from clearning._blocks.arrays import ArraySource, FactorySource
-from clearning._blocks.dask_source import DaskCluster, DaskSource, active_client, dask_source
+from clearning._blocks.dask_source import (
+    DaskCluster,
+    DaskSource,
+    active_client,
+    dask_source,
+    with_columns,
+)
 from clearning._blocks.engine import Engine, LocalThreads, Source
 from clearning._blocks.files import ArrowSource, Names, NpzSource, open_dataset
+from clearning._blocks.rows import check_names
 from clearning._door import check_labels, check_matrix
 from clearning._sklearn import get_feature_names
 
@@ -38,9 +45,7 @@ def make_source(
     """
     beside = {"y": y, "sample_weight": sample_weight, "offset": offset}
     if is_dask(X):
-        return dask_source(
-            X if features is None or not hasattr(X, "columns") else X[features], beside
-        )
+        return dask_source(with_columns(X, features), beside)
     if is_dataset(X):
         return _arrow(X, beside, features)
     if callable(X):
@@ -48,6 +53,8 @@ def make_source(
         if given:
             raise ValueError(f"{given[0]} must be None where X is a function: its blocks bring it.")
         return FactorySource(X)
+    if isinstance(X, (list, tuple)) and X and _is_block(X[0]):
+        raise TypeError(f"X must be {KINDS}; got a {type(X).__name__} of blocks: pass lambda: X.")
     if _is_path(X) or (isinstance(X, (list, tuple)) and X and all(map(_is_path, X))):
         return _files(X, beside, features)
     return _array(X, beside)
@@ -83,6 +90,10 @@ def _is_path(X: Any) -> bool:
     return isinstance(X, (str, os.PathLike))
 
 
+def _is_block(X: Any) -> bool:
+    return isinstance(X, tuple) and len(X) > 1 and len(getattr(X[0], "shape", ())) == 2
+
+
 def _files(X: Any, beside: dict[str, Any], features: list[str] | None) -> Source:
     paths = [Path(each) for each in X] if isinstance(X, (list, tuple)) else [Path(X)]
     for path in paths:
@@ -109,8 +120,8 @@ def _arrow(dataset: Any, beside: dict[str, Any], features: list[str] | None) -> 
     used: list[Any] = []
     for name, value in beside.items():
         named = list(value) if name == "offset" and isinstance(value, (list, tuple)) else [value]
-        if value is not None and not all(each in known for each in named):
-            raise ValueError(f"{name}={value!r} must be the name of a column of the dataset.")
+        if value is not None:
+            check_names(name, named, known)
         used += named
     if features is None:
         features = [name for name in known if name not in used]

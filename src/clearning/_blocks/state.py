@@ -105,6 +105,18 @@ class State:
             patience=np.ones(shape[1]),
         )
 
+    @property
+    def used(self) -> NDArray[np.bool_]:
+        """The columns of the working set that some task's point has, or has left."""
+        begun = self.status != WAITING
+        return ((self.coef[begun] != 0) | (self.origin_coef[begun] != 0)).any(axis=(0, 1))
+
+    def narrow(self, kept: Indices) -> None:
+        """Keep some places of the working set; tasks that wait will start from another's point."""
+        self.working = self.working[kept]
+        self.coef, self.origin_coef = self.coef[..., kept], self.origin_coef[..., kept]
+        self.knots = {k: knot.narrowed(kept) for k, knot in self.knots.items()}
+
     def widen(self, entering: Indices) -> None:
         """Let more columns into the working set; their coefficients are zero so far."""
         self.working = np.concatenate([self.working, entering])

@@ -1,8 +1,8 @@
-"""The step of a model whose matrix would be too large: curvature of the rows drawn, by products.
+"""The step of a model whose matrix would be too large: curvature of rows kept here, by products.
 
-Second derivatives come from the sample, at the task's own point, and are never made into a matrix;
-gradients are those of all rows. A column that the sample hardly knows borrows the curvature that
-its mean square promises.
+Second derivatives come from those rows, at the task's own point, and are never made into a matrix;
+gradients are those of all rows. A column that they hardly know borrows the curvature that its mean
+square promises.
 """
 
 from __future__ import annotations
@@ -16,15 +16,20 @@ from scipy import sparse
 from clearning import _core
 from clearning._blocks.certificate import Columns
 from clearning._blocks.curvature import MODEL_ACCURACY, Step
-from clearning._blocks.sample import Curvature
+from clearning._blocks.drawn_rows import Curvature
 from clearning._designs import Array
 
-# Beyond so many columns there is no matrix.
+# Beyond so many columns there is no matrix; and beyond so many none where the rows kept are all, or
+# so many for each column.
 LARGEST_GRAM = 5000
+DEAR_GRAM = 1000
+ROWS_A_COLUMN = 100
 
 
-# Rounds over the scores of many classes, which curvature couples.
-ROUNDS = 4
+# Rounds over the scores of many classes, which curvature couples: at most so many, and no more once
+# one moves the scores by less than this share of what the first did.
+ROUNDS = 30
+SETTLED = 0.01
 
 
 @dataclass(frozen=True)
@@ -37,25 +42,25 @@ class RowModel:
         The rows drawn, in the columns of the working set.
     curvature : Curvature
         That of their scores.
-    squares : ndarray of shape (n_working,)
-        Mean squares of the columns over all rows.
-    lift : float
-        What curvature is raised by after a step went too far.
+    more : ndarray of shape (n_working,)
+        What is added to each column's curvature, by that of the scores: mean squares that the rows
+        miss, and more after a step went too far.
     """
 
     X: Any
     curvature: Curvature
-    squares: Array
-    lift: float
+    more: Array
 
     def step(
         self, columns: Columns, b: Array, gradient: Array, slope: Array, fit_intercept: bool
     ) -> Step:
         """Minimise the model plus the penalty; all arrays have an entry a score and column."""
         own = self.curvature.own
-        near = np.array([self._near(h) for h in own])
+        near = np.outer(own.sum(axis=1), self.more)
         moved, by, along = b.copy(), np.zeros(len(b)), np.zeros_like(own)
+        moves: list[float] = []
         for _ in range(1 if len(b) == 1 else ROUNDS):
+            before = along.copy()
             for k, h in enumerate(own):
                 pull = h * along[k] - self.curvature.coupled(k, along)
                 g = gradient[k] + near[k] * (moved[k] - b[k]) + self._products(pull)
@@ -65,6 +70,9 @@ class RowModel:
                 )
                 along[k] += np.asarray(self.X @ (moved[k] - start)).ravel() + shift
                 by[k] += shift
+            moves.append(float(np.abs(along - before).max(initial=0.0)))
+            if moves[-1] <= SETTLED * moves[0]:
+                break
         d = moved - b
         square = self.curvature.square(along) + float(np.vdot(near, d**2))
         change = float(np.vdot(gradient, d)) + float(slope @ by) + 0.5 * square
@@ -74,12 +82,6 @@ class RowModel:
 
     def _products(self, r: Array) -> Array:
         return np.asarray(self.X.T @ r).ravel()
-
-    def _near(self, h: Array) -> Array:
-        """Return what the rows drawn lack of the curvature that the mean squares promise."""
-        known = np.asarray(self.X.multiply(self.X).T @ h).ravel()
-        expected = float(h.sum()) * self.squares
-        return np.maximum(expected - known, 0.0) + self.lift * expected
 
     def _descend(
         self,
