@@ -193,7 +193,12 @@ def test_widths_are_looked_for_on_landmarks_and_the_best_is_fitted_on_all(moons,
     assert model.path_.coefs.shape[1] == 200
     assert model.landmarks_ is None
     single = KernelCLearningClassifier(
-        gamma=model.gamma_, alpha=model.alpha_, rho=model.rho_, u=model.u_, tol=1e-8
+        gamma=model.gamma_,
+        alpha=model.alpha_,
+        l1_ratio=model.l1_ratio_,
+        rho=model.rho_,
+        u=model.u_,
+        tol=1e-8,
     )
     expected = cross_val_score(single, X, y, cv=StratifiedKFold(3), scoring="neg_log_loss")
     assert table["mean_test_score"][best] == pytest.approx(np.mean(expected), abs=1e-4)

@@ -301,6 +301,7 @@ class KernelCLearningClassifierCV(SearchMixin, BaseKernelClassifier):
         fit = self._finish(training, kernel, expansion, found.path, found.alpha_index)
         self.path_ = fit.path
         self._take(training, kernel, fit, found.alpha_index)
+        self.intercept_ = self.intercept_ + found.shift
         return self
 
     def _looks_for_widths(self) -> bool:

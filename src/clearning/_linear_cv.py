@@ -252,6 +252,7 @@ class CLearningClassifierCV(SearchMixin, BaseLinearClassifier):
         if polished.dual_gaps[0] < self.dual_gap_:
             self._take(polished, 0)
             self.n_iter_ += int(self.path_.n_iters[found.alpha_index])
+        self.intercept_ = self.intercept_ + found.shift
         return self
 
     def _polish(self, problem: Problem, index: int) -> RegularizationPath:

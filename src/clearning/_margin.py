@@ -97,8 +97,6 @@ class MarginClassifierMixin(ClassifierMixin):
             classes, as with ``class_weight``, the class of the largest probability.
         """
         scores = self.decision_function(X, offset=offset)
-        if getattr(self.calibrator_, "offset", False):
-            scores = self.calibrator_.predict_proba(scores)
         if scores.ndim == 2:
             return self.classes_[scores.argmax(axis=1)]
         return self.classes_[(scores > 0).astype(np.intp)]

@@ -32,7 +32,7 @@ class Calibration:
     """The classes and weights of the samples, and each fold's test part.
 
     With an `offset` the link may move the rate of the positive class, as it has to where classes
-    are weighted.
+    are weighted or few samples are positive.
     """
 
     codes: NDArray[np.intp]
@@ -61,8 +61,12 @@ class Calibration:
             [metric(link, f * t[wide] + b[wide], test) for f, test, t, b in folds], axis=1
         )
 
-    def fit(self, columns: Sequence[Array]) -> Any:
-        """Return the calibrator of one penalty: fitted to the test samples of every fold."""
+    def fit(self, columns: Sequence[Array]) -> tuple[Any, float]:
+        """Return the calibrator of one penalty, and what is to be added to the scores before.
+
+        It is fitted to the test samples of every fold. An offset b of the logit f/ρ + b is told in
+        units of the score, ρb: moved by it, the score keeps the side of the likelier class.
+        """
         # Not at the top: that package builds on the classifiers.
         from clearning.calibration import CoherenceCalibrator, JointCoherenceCalibrator
 
@@ -75,7 +79,12 @@ class Calibration:
             # Scores that say nothing, as at the largest penalty, are no cause for alarm here.
             warnings.simplefilter("ignore", ConvergenceWarning)
             weight = None if self.weight is None else self.weight[rows]
-            return calibrator.fit(np.concatenate(columns), labels, weight)
+            calibrator.fit(np.concatenate(columns), labels, weight)
+        if not self.offset:
+            return calibrator, 0.0
+        shift = calibrator.rho_ * calibrator.offset_
+        calibrator.offset, calibrator.offset_ = False, 0.0
+        return calibrator, shift
 
 
 def can_calibrate(folds: Sequence[Fold], target: Target) -> bool:

@@ -11,6 +11,7 @@ Arrays are of shape (samples, parts, columns), and have the classes last where t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,9 +57,7 @@ def fit_links(
         unit = np.where(unit > 0, unit, 1.0)
         f = f / (unit if f.ndim == 3 else unit[..., None])
         if offset:
-            t, offsets[:, columns] = _line(
-                f, _smoothed(codes, weight, 2)[:, :, 1:], weight[:, :, None]
-            )
+            t, offsets[:, columns] = _lines(f, codes, weight)
         else:
             t = _temperatures(f, codes, weight, n_classes)
         scales[:, columns] = t / unit
@@ -146,30 +145,40 @@ def _scale(derivatives: Derivatives, start: Array, n_parts: int) -> Array:
     return t
 
 
-def _line(f: Array, target: Array, weight: Array) -> tuple[Array, Array]:
+def _lines(f: Array, codes: NDArray[np.intp], weight: Array) -> tuple[Array, Array]:
+    """Return t and b of all parts, each from those of all samples."""
+    t, b = np.zeros((1, f.shape[2])), np.full((1, f.shape[2]), _log_odds(np.mean(codes == 1)))
+    for parts in (weight.mean(axis=1, keepdims=True), weight):
+        shape = parts.shape[1], f.shape[2]
+        target = _smoothed(codes, parts, 2)[:, :, 1:]
+        t, b = _line(
+            f, target, parts[:, :, None], np.broadcast_to(t, shape), np.broadcast_to(b, shape)
+        )
+    return t, b
+
+
+def _line(f: Array, target: Array, weight: Array, t: Array, b: Array) -> tuple[Array, Array]:
     """Return t and b of each column, by Newton's method with steps halved until they descend."""
 
     def value(t: Array, b: Array) -> Array:
         z = t * f + b
         return (weight * (np.logaddexp(0.0, z) - target * z)).sum(axis=0)
 
-    mean = (weight * target).sum(axis=0) / weight.sum(axis=0)
-    t, b = np.zeros((weight.shape[1], f.shape[2])), np.repeat(_log_odds(mean), f.shape[2], axis=1)
     best = value(t, b)
     for _ in range(_MOST_STEPS):
         dt, db = _newton_step(t, b, f, target, weight)
-        size = np.ones_like(t)
         for _ in range(_MOST_HALVINGS):
-            there = value(t + size * dt, b + size * db)
-            worse = there > best
+            there = value(t + dt, b + db)
+            worse = there > best * (1.0 + _ROUNDING)
             if not worse.any():
                 break
-            size = np.where(worse, size / 2, size)
-        size = np.where(there > best, 0.0, size)
-        t, b, best = t + size * dt, b + size * db, np.minimum(there, best)
-        if (np.abs(size * dt) <= _ROUNDING * (1.0 + np.abs(t))).all():
+            dt, db = np.where(worse, dt / 2, dt), np.where(worse, db / 2, db)
+        dt, db = np.where(worse, 0.0, dt), np.where(worse, 0.0, db)
+        t, b, best = t + dt, b + db, np.minimum(there, best)
+        if (np.abs(dt) <= _LAST_STEP * (1.0 + np.abs(t))).all():
             break
     # Scores that point the wrong way say nothing, and the rate is all there is.
+    mean = (weight * target).sum(axis=0) / weight.sum(axis=0)
     flat = t < _LEAST_SCALE
     return np.where(flat, _LEAST_SCALE, t), np.where(flat, _log_odds(mean), b)
 
@@ -185,5 +194,5 @@ def _newton_step(t: Array, b: Array, f: Array, target: Array, weight: Array) -> 
     return (h_tb * g_b - h_bb * g_t) / determinant, (h_tb * g_t - h_tt * g_b) / determinant
 
 
-def _log_odds(p: Array) -> Array:
+def _log_odds(p: Any) -> Any:
     return np.log(p) - np.log1p(-p)
