@@ -34,9 +34,10 @@ class KernelCLearningClassifierCV(SearchMixin, BaseKernelClassifier):
     combination is then run on all samples. Folds are stratified and run in parallel threads.
     What is given is tried as it is, all with all. What is "auto" is looked for one hyperparameter
     after the other, from the best so far, and a value gives way to another only if that is better
-    by two standard errors of the difference, fold for fold. Widths and losses are compared on 200
-    landmarks: some nine paths of ten penalties a fold. The best of them is then cross-validated on
-    the expansion asked for. A best value at the edge of what was tried is warned of.
+    by a standard error of the difference, fold for fold. Widths, losses and l1_ratios are compared
+    on 200 landmarks: some ten paths of ten penalties a fold. The best of them is then
+    cross-validated on the expansion asked for. A best value at the edge of what was tried is warned
+    of.
 
     Parameters
     ----------
@@ -77,7 +78,9 @@ class KernelCLearningClassifierCV(SearchMixin, BaseKernelClassifier):
         Smallest penalty as a share of the largest; "auto" is 0.001, and a hundred times further
         where ``alphas`` is "auto".
     l1_ratios : array-like of float or "auto", default="auto"
-        Shares of the ℓ₁ penalty to try. "auto" is 0.5 alone.
+        Shares of the ℓ₁ penalty to try. "auto" begins at 0, a ridge in which every sample has a
+        part, and 0.5 takes its place if clearly better; ``l1_ratios=(0.5,)`` keeps half of them or
+        fewer, for a log-loss that is as good in the mean.
     rhos : array-like of float or "auto", default="auto"
         Temperatures to try; ignored but for the first where the loss is not "coherence". Where
         both are "auto", (ρ, u) begins at (3, 1), and (1, 1) and (1, 0) take its place if clearly
@@ -98,12 +101,12 @@ class KernelCLearningClassifierCV(SearchMixin, BaseKernelClassifier):
         Whether probabilities come from a temperature fitted to the scores of held-out samples
         instead of the loss's link, so that they do not depend on how far the penalty has shrunk
         the scores. Each candidate is then judged, and its probabilities made, by
-        ``CoherenceCalibrator(u=0, smooth=0.5)``; in each fold by one that is fitted to the other
-        folds' test samples. With ``class_weight`` it has an offset too, which gives the classes
-        their rates back, to the predictions as well: `predict` is the class of the largest
-        probability always. True gives every loss probabilities; "auto" calibrates where the loss
-        has a link, there are two classes, neither weighted, and every fold can be left out, but not
-        in the paper's search.
+        ``CoherenceCalibrator(u=0, smooth=0.5, offset=True)``; in each fold by one that is fitted to
+        the other folds' test samples. The offset gives the classes their rates: ``intercept_`` is
+        moved by it, so that scores, predictions and probabilities stay on one side; without
+        intercept, or in the paper's search, there is one only with ``class_weight``. True gives
+        every loss probabilities; "auto" calibrates where the loss has a link, there are two
+        classes, neither weighted, and every fold can be left out, but not in the paper's search.
     fit_intercept : bool, default=True
         Whether to fit the intercept, which is never penalised.
     class_weight : dict, "balanced" or None, default=None
@@ -144,10 +147,11 @@ class KernelCLearningClassifierCV(SearchMixin, BaseKernelClassifier):
         With ``calibrate``, what makes probabilities of scores: fitted to all test samples' scores
         at the chosen hyperparameters.
     classes_, support_, support_vectors_, n_support_, dual_coef_, intercept_, landmarks_ : ndarray
-        As in :class:`KernelCLearningClassifier`, at the chosen penalty.
+        As in :class:`KernelCLearningClassifier`, at the chosen penalty; with ``calibrate``,
+        ``intercept_`` is that of the path plus the offset.
     objective_, dual_gap_, full_gap_ : float
-        Objective at the chosen penalty, and how far it may be from the minimum: that on the
-        landmarks, and that over expansions in all samples.
+        Objective at the chosen penalty, before calibration, and how far it may be from the minimum:
+        that on the landmarks, and that over expansions in all samples.
     n_iter_ : int
         Iterations of the solver at the chosen penalty.
     loss_ : Loss
