@@ -147,8 +147,8 @@ def how(rows: list[Row]) -> str:
         '`loss="logistic"`; '
         '`LogisticRegressionCV(scoring="neg_log_loss")`; `cv.glmnet` at `lambda.min`; '
         f"`CalibratedClassifierCV(SVC(), ensemble=False)` by log-loss over C = {costs} and gamma "
-        f'= {widths} times "scale", six times the work of a grid of its scores alone, with kernel matrices '
-        "computed once a width; a Gaussian "
+        f'= {widths} times "scale", six times the work of a grid of its scores alone, with kernel '
+        "matrices computed once a width; a Gaussian "
         "process whose width and size maximise the marginal likelihood. Error is at probability "
         "one half; calibration error is the expected one in "
         "bins; seconds are the processor's on one thread, tuning included."
