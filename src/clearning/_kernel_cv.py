@@ -34,10 +34,9 @@ class KernelCLearningClassifierCV(SearchMixin, BaseKernelClassifier):
     combination is then run on all samples. Folds are stratified and run in parallel threads.
     What is given is tried as it is, all with all. What is "auto" is looked for one hyperparameter
     after the other, from the best so far, and a value gives way to another only if that is better
-    by a standard error of the difference, fold for fold. Widths, losses and l1_ratios are compared
-    on 200 landmarks: some ten paths of ten penalties a fold. The best of them is then
-    cross-validated on the expansion asked for. A best value at the edge of what was tried is warned
-    of.
+    by a standard error of the difference, fold for fold. Widths and losses are compared on 200
+    landmarks: some nine paths of ten penalties a fold. The best of them is then cross-validated on
+    the expansion asked for. A best value at the edge of what was tried is warned of.
 
     Parameters
     ----------
@@ -78,9 +77,8 @@ class KernelCLearningClassifierCV(SearchMixin, BaseKernelClassifier):
         Smallest penalty as a share of the largest; "auto" is 0.001, and a hundred times further
         where ``alphas`` is "auto".
     l1_ratios : array-like of float or "auto", default="auto"
-        Shares of the ℓ₁ penalty to try. "auto" begins at 0, a ridge in which every sample has a
-        part, and 0.5 takes its place if clearly better; ``l1_ratios=(0.5,)`` keeps half of them or
-        fewer, for a log-loss that is as good in the mean.
+        Shares of the ℓ₁ penalty to try. "auto" is 0.5 alone: 0, where every sample has a part in
+        the model, is no better in the mean.
     rhos : array-like of float or "auto", default="auto"
         Temperatures to try; ignored but for the first where the loss is not "coherence". Where
         both are "auto", (ρ, u) begins at (3, 1), and (1, 1) and (1, 0) take its place if clearly

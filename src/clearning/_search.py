@@ -231,8 +231,9 @@ class Search:
     ) -> list[Trial]:
         problem = problems.at(of)
         share: Array = self.fold_weight / self.fold_weight.sum()
+        null = self.work.null_scores()
         trials = [
-            Trial(each, of, self.penalties.schedule(problem, each, self.work, near), share)
+            Trial(each, of, self.penalties.schedule(problem, each, self.work, near), share, null)
             for each in combinations
         ]
         self.work.watch.label = _label(of)

@@ -60,6 +60,13 @@ class Work:
         """Each fold's test samples."""
         return [test for _, test in self.folds]
 
+    def null_scores(self) -> Array | None:
+        """Return what the metric says of each fold if all samples get the rates of the classes."""
+        if self.calibration is None or not self.calibration.offset:
+            return None
+        nothing = [np.zeros((len(test), 1)) for test in self.calibration.tests]
+        return self.calibration.cross_fit(self.metric, nothing)[0]
+
     def walk(self, problem: Problem, trials: Sequence[Trial], cost: float) -> None:
         """Walk trials on one problem, each of that cost, down to where its schedule ends."""
         parts = self._parts_of(problem)

@@ -48,7 +48,7 @@ class Auto:
 _LOSSES = ((3.0, 1.0), (1.0, 1.0), (1.0, 0.0))
 # Chosen by benchmarks/defaults, on sets that nothing is judged by.
 LINEAR = Auto(l1_ratios=(0.5, 0.1, 0.0, 1.0), losses=_LOSSES, clearly=2.0, offset=False)
-KERNEL = Auto(l1_ratios=(0.0, 0.5), losses=_LOSSES, clearly=1.0, offset=True)
+KERNEL = Auto(l1_ratios=(0.5,), losses=_LOSSES, clearly=1.0, offset=True)
 # The setting of the paper: one temperature, one margin, one width, and what goes with them.
 PAPER: dict[str, Any] = {
     "alphas": 100,
