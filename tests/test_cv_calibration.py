@@ -299,6 +299,24 @@ def test_an_offset_gives_weighted_classes_their_rates_back(search, rare):
     assert accuracy[0] > 0.9
 
 
+def test_a_kernel_search_moves_its_intercept_by_the_offset(rare):
+    X, y = rare
+    told = {"alphas": [1e-3], "gammas": [0.1], "n_landmarks": 30, "rhos": [1.0], "us": [1.0]}
+    model = KernelCLearningClassifierCV(**told).fit(X, y)
+    plain = KernelCLearningClassifierCV(**told, calibrate=False).fit(X, y)
+    np.testing.assert_array_equal(model.path_.intercepts, plain.path_.intercepts)
+    shift = model.intercept_[0] - model.path_.intercepts[0]
+    assert abs(shift) > 1e-3
+    f = model.decision_function(X)
+    np.testing.assert_allclose(f, plain.decision_function(X) + shift, rtol=1e-10)
+    p = model.predict_proba(X)[:, 1]
+    np.testing.assert_array_equal(p > 0.5, f > 0)
+    np.testing.assert_array_equal(model.predict(X), f > 0)
+    assert p.mean() == pytest.approx(y.mean(), rel=0.05)
+    no_intercept = KernelCLearningClassifierCV(**told, fit_intercept=False).fit(X, y)
+    assert no_intercept.intercept_[0] == 0.0
+
+
 def test_auto_calibrates_where_it_can(moons):
     X, y = moons
     told = {"alphas": [1e-2], "cv": FOLDS}

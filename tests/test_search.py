@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 from linear_oracles import make_data
-from sklearn.datasets import make_moons
+from sklearn.datasets import make_circles, make_moons
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 
 from clearning import (
@@ -180,6 +180,17 @@ def test_widths_are_looked_for_around_the_rule_and_beyond():
     assert tried.min() < model.gamma_ < tried.max()
     best = [m.cv_results_["mean_test_score"][m.best_index_] for m in (one, model)]
     assert best[1] > best[0] + 0.02
+
+
+def test_a_kernel_that_cannot_bend_yet_goes_on():
+    """Rings, and a kernel so wide that it draws lines in vain before it draws circles."""
+    rng = np.random.default_rng(1)
+    X, y = make_circles(200, noise=0.12, factor=0.6, random_state=1)
+    X = np.column_stack([X / 0.6, rng.standard_normal((200, 6))])
+    model = KernelCLearningClassifierCV(gammas=(0.01,), rhos=(1.0,), us=(1.0,), cv=3).fit(X, y)
+    means = model.cv_results_["mean_test_score"]
+    assert means[0] < -0.6
+    assert means.max() > -0.4
 
 
 def test_widths_are_looked_for_on_landmarks_and_the_best_is_fitted_on_all(moons, monkeypatch):
