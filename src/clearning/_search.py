@@ -231,11 +231,9 @@ class Search:
     ) -> list[Trial]:
         problem = problems.at(of)
         share: Array = self.fold_weight / self.fold_weight.sum()
-        null = self.work.null_scores()
-        trials = [
-            Trial(each, of, self.penalties.schedule(problem, each, self.work, near), share, null)
-            for each in combinations
-        ]
+        schedules = [self.penalties.schedule(problem, c, self.work, near) for c in combinations]
+        null = self.work.null_scores
+        trials = [Trial(c, of, each, share, null) for c, each in zip(combinations, schedules)]
         self.work.watch.label = _label(of)
         self.work.walk(problem, trials, _path_cost(of))
         self.trials += trials

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
@@ -60,8 +61,9 @@ class Work:
         """Each fold's test samples."""
         return [test for _, test in self.folds]
 
+    @cached_property
     def null_scores(self) -> Array | None:
-        """Return what the metric says of each fold if all samples get the rates of the classes."""
+        """What the metric says of each fold if all samples get the rates of the classes."""
         if self.calibration is None or not self.calibration.offset:
             return None
         nothing = [np.zeros((len(test), 1)) for test in self.calibration.tests]
