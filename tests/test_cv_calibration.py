@@ -7,6 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 from sklearn.base import clone
 from sklearn.datasets import make_moons
 from sklearn.metrics import log_loss
@@ -224,17 +225,31 @@ def held_out_scores(seed, n=240, rate=0.4):
     return (rng.normal(size=(n, 3)) + 1.2 * (2 * y[:, None] - 1)) * sizes, y, rng
 
 
-@pytest.mark.parametrize("offset", [False, True])
+@pytest.mark.parametrize("offset", [None, 0.0])
 def test_links_at_once_are_those_of_one_calibrator_each(offset):
     scores, y, rng = held_out_scores(0)
     weight = rng.uniform(0.2, 2.0, (len(y), 2)) * (rng.random((len(y), 2)) < 0.8)
     scales, offsets = fit_links(scores, y, weight, 2, offset=offset)
     for part in range(2):
         for k in range(3):
-            one = CoherenceCalibrator(u=0.0, smooth=0.5, offset=offset)
+            one = CoherenceCalibrator(u=0.0, smooth=0.5, offset=offset is not None)
             one.fit(scores[:, k], y, weight[:, part])
             assert scales[part, k] == pytest.approx(1.0 / one.rho_, rel=1e-5)
             assert offsets[part, k] == pytest.approx(one.offset_, abs=1e-6)
+
+
+def test_an_offset_is_held_to_zero():
+    scores, y, _ = held_out_scores(3, rate=0.1)
+    weight = np.ones((len(y), 1))
+    found = [fit_links(scores, y, weight, 2, offset=hold)[1][0, 1] for hold in (0.0, 2.0, 1e6)]
+    assert abs(found[0]) > abs(found[1]) > 10 * abs(found[2])
+    target = np.where(y == 1, (y.sum() + 0.5) / (y.sum() + 1), 0.5 / ((y == 0).sum() + 1))
+
+    def objective(line):
+        z = line[0] * scores[:, 1] + line[1]
+        return np.sum(np.logaddexp(0.0, z) - target * z) + line[1] ** 2
+
+    assert found[1] == pytest.approx(minimize(objective, [1.0, 0.0]).x[1], abs=1e-4)
 
 
 def test_links_of_many_classes_at_once():
@@ -242,14 +257,14 @@ def test_links_of_many_classes_at_once():
     codes = rng.integers(0, 3, 200)
     scores = rng.normal(size=(200, 2, 3)) + 1.5 * np.eye(3)[codes][:, None, :]
     weight = rng.uniform(0.5, 2.0, (200, 2))
-    scales, _ = fit_links(scores, codes, weight, 3, offset=False)
+    scales, _ = fit_links(scores, codes, weight, 3, offset=None)
     for part in range(2):
         for k in range(2):
             one = JointCoherenceCalibrator(u=0.0).fit(scores[:, k], codes, weight[:, part])
             assert scales[part, k] == pytest.approx(1.0 / one.rho_, rel=1e-5)
 
 
-@pytest.mark.parametrize("offset", [False, True])
+@pytest.mark.parametrize("offset", [None, 0.0])
 def test_links_of_scores_that_separate_mislead_or_say_nothing(offset):
     scores, y, _ = held_out_scores(2)
     sides = 2.0 * y - 1.0

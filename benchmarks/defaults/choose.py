@@ -65,8 +65,9 @@ LINEAR = {
 KERNEL = {
     PAPER: Variant({"search": "paper"}),
     DEFAULT: Variant({}),
-    BEFORE: Variant({}, {"clearly": 2.0, "offset": False}),
-    "no offset": Variant({}, {"offset": False}),
+    BEFORE: Variant({}, {"clearly": 2.0, "offset": None}),
+    "no offset": Variant({}, {"offset": None}),
+    "free offset": Variant({}, {"offset": 0.0}),
     "wins by two errors": Variant({}, {"clearly": 2.0}),
     "any win counts": Variant({}, {"clearly": 0.0}),
     "l1_ratio = 0": Variant({"l1_ratios": (0.0,)}),

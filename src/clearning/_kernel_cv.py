@@ -99,12 +99,14 @@ class KernelCLearningClassifierCV(SearchMixin, BaseKernelClassifier):
         Whether probabilities come from a temperature fitted to the scores of held-out samples
         instead of the loss's link, so that they do not depend on how far the penalty has shrunk
         the scores. Each candidate is then judged, and its probabilities made, by
-        ``CoherenceCalibrator(u=0, smooth=0.5, offset=True)``; in each fold by one that is fitted to
-        the other folds' test samples. The offset gives the classes their rates: ``intercept_`` is
-        moved by it, so that scores, predictions and probabilities stay on one side; without
-        intercept, or in the paper's search, there is one only with ``class_weight``. True gives
-        every loss probabilities; "auto" calibrates where the loss has a link, there are two
-        classes, neither weighted, and every fold can be left out, but not in the paper's search.
+        ``CoherenceCalibrator(u=0, smooth=0.5)`` and an offset b of the logit, held to zero by the
+        term b² beside the sum of cross-entropies; in each fold by those that are fitted to the
+        other folds' test samples. ``intercept_`` is moved by the offset, so that scores,
+        predictions and probabilities stay on one side. With ``class_weight`` it is free, to give
+        the classes their rates back; without intercept, or in the paper's search, there is none
+        otherwise. True gives every loss probabilities; "auto" calibrates where the loss has a link,
+        there are two classes, neither weighted, and every fold can be left out, but not in the
+        paper's search.
     fit_intercept : bool, default=True
         Whether to fit the intercept, which is never penalised.
     class_weight : dict, "balanced" or None, default=None

@@ -135,7 +135,8 @@ class SearchMixin(MarginClassifierMixin):
             # Of many classes the doubt that smooths the labels costs more than a temperature gains.
             can = has_link and not weighted and target.n_classes == 2
             told = can and self.search != "paper" and can_calibrate(folds, target)
-        offset = weighted or (self._auto.offset and self.fit_intercept and self.search != "paper")
+        free = self.fit_intercept and self.search != "paper"
+        offset = 0.0 if weighted else self._auto.offset if free else None
         return make_calibration(folds, target, weight, offset=offset) if told else None
 
     def _penalties(self) -> Penalties:

@@ -2,8 +2,8 @@
 
 Each column of scores has a scale t, one over its temperature, for each part of the samples; all are
 found together. What is minimised is the cross-entropy against smoothed targets, which is convex. Of
-one column and all samples it is the fit of ``CoherenceCalibrator(u=0, smooth=0.5)``, with b that of
-``offset=True``, and of many classes that of ``JointCoherenceCalibrator(u=0)``.
+one column and all samples it is the fit of ``CoherenceCalibrator(u=0, smooth=0.5)``, with a free b
+that of ``offset=True``, and of many classes that of ``JointCoherenceCalibrator(u=0)``.
 
 Arrays are of shape (samples, parts, columns), and have the classes last where there are many.
 """
@@ -32,7 +32,7 @@ _ENTRIES = 2**20
 
 
 def fit_links(
-    scores: Array, codes: NDArray[np.intp], weight: Array, n_classes: int, *, offset: bool
+    scores: Array, codes: NDArray[np.intp], weight: Array, n_classes: int, *, offset: float | None
 ) -> tuple[Array, Array]:
     """Return the scales t and the offsets b, (parts, columns).
 
@@ -46,8 +46,9 @@ def fit_links(
         The samples' weights in each part; zero outside of it.
     n_classes : int
         Number of classes.
-    offset : bool
-        Whether there is an offset; of two classes only.
+    offset : float or None
+        How firmly offsets are held to zero: the term offset·b²/2 beside the sum of cross-entropies.
+        None is without; of two classes only.
     """
     shape = weight.shape[1], scores.shape[1]
     scales, offsets = np.empty(shape), np.zeros(shape)
@@ -56,8 +57,8 @@ def fit_links(
         unit = np.abs(f).max(axis=(0, *range(3, f.ndim)))
         unit = np.where(unit > 0, unit, 1.0)
         f = f / (unit if f.ndim == 3 else unit[..., None])
-        if offset:
-            t, offsets[:, columns] = _lines(f, codes, weight)
+        if offset is not None:
+            t, offsets[:, columns] = _lines(f, codes, weight, offset)
         else:
             t = _temperatures(f, codes, weight, n_classes)
         scales[:, columns] = t / unit
@@ -145,27 +146,28 @@ def _scale(derivatives: Derivatives, start: Array, n_parts: int) -> Array:
     return t
 
 
-def _lines(f: Array, codes: NDArray[np.intp], weight: Array) -> tuple[Array, Array]:
+def _lines(f: Array, codes: NDArray[np.intp], weight: Array, hold: float) -> tuple[Array, Array]:
     """Return t and b of all parts, each from those of all samples."""
     t, b = np.zeros((1, f.shape[2])), np.full((1, f.shape[2]), _log_odds(np.mean(codes == 1)))
     for parts in (weight.mean(axis=1, keepdims=True), weight):
         shape = parts.shape[1], f.shape[2]
         target = _smoothed(codes, parts, 2)[:, :, 1:]
-        t, b = _line(
-            f, target, parts[:, :, None], np.broadcast_to(t, shape), np.broadcast_to(b, shape)
-        )
+        start = np.broadcast_to(t, shape), np.broadcast_to(b, shape)
+        t, b = _line(f, target, parts[:, :, None], hold, *start)
     return t, b
 
 
-def _line(f: Array, target: Array, weight: Array, t: Array, b: Array) -> tuple[Array, Array]:
+def _line(
+    f: Array, target: Array, weight: Array, hold: float, t: Array, b: Array
+) -> tuple[Array, Array]:
     """Return t and b of each column, by Newton's method; long steps are halved to descend."""
 
     def value(t: Array, b: Array) -> Array:
         z = t * f + b
-        return (weight * (np.logaddexp(0.0, z) - target * z)).sum(axis=0)
+        return (weight * (np.logaddexp(0.0, z) - target * z)).sum(axis=0) + hold * b**2 / 2
 
     for _ in range(_MOST_STEPS):
-        dt, db = _newton_step(t, b, f, target, weight)
+        dt, db = _newton_step(t, b, f, target, weight, hold)
         # Scores are at most one in size: no logit moves by more than this. Up to one a step always
         # descends, as the loss's third derivative is at most its second.
         if (np.abs(dt) + np.abs(db)).max() > 1.0:
@@ -192,11 +194,14 @@ def _descending(
     return np.where(worse, 0.0, dt), np.where(worse, 0.0, db)
 
 
-def _newton_step(t: Array, b: Array, f: Array, target: Array, weight: Array) -> tuple[Array, Array]:
+def _newton_step(
+    t: Array, b: Array, f: Array, target: Array, weight: Array, hold: float
+) -> tuple[Array, Array]:
     p = expit(t * f + b)
     rest, curve = weight * (p - target), weight * (p * (1.0 - p))
-    g_t, g_b = (rest * f).sum(axis=0), rest.sum(axis=0)
+    g_t, g_b = (rest * f).sum(axis=0), rest.sum(axis=0) + hold * b
     h_tt, h_tb, h_bb = (curve * f**2).sum(axis=0), (curve * f).sum(axis=0), curve.sum(axis=0)
+    h_bb = h_bb + hold
     # A trace of the identity: scores that are all alike leave the step without a direction.
     h_tt, h_bb = h_tt + _ROUNDING * h_bb, h_bb * (1.0 + _ROUNDING)
     determinant = h_tt * h_bb - h_tb**2

@@ -64,7 +64,7 @@ class Work:
     @cached_property
     def null_scores(self) -> Array | None:
         """What the metric says of each fold if all samples get the rates of the classes."""
-        if self.calibration is None or not self.calibration.offset:
+        if self.calibration is None or self.calibration.offset is None:
             return None
         nothing = [np.zeros((len(test), 1)) for test in self.calibration.tests]
         return self.calibration.cross_fit(self.metric, nothing)[0]
