@@ -7,6 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 from sklearn.base import clone
 from sklearn.datasets import make_moons
 from sklearn.metrics import log_loss
@@ -224,17 +225,31 @@ def held_out_scores(seed, n=240, rate=0.4):
     return (rng.normal(size=(n, 3)) + 1.2 * (2 * y[:, None] - 1)) * sizes, y, rng
 
 
-@pytest.mark.parametrize("offset", [False, True])
+@pytest.mark.parametrize("offset", [None, 0.0])
 def test_links_at_once_are_those_of_one_calibrator_each(offset):
     scores, y, rng = held_out_scores(0)
     weight = rng.uniform(0.2, 2.0, (len(y), 2)) * (rng.random((len(y), 2)) < 0.8)
     scales, offsets = fit_links(scores, y, weight, 2, offset=offset)
     for part in range(2):
         for k in range(3):
-            one = CoherenceCalibrator(u=0.0, smooth=0.5, offset=offset)
+            one = CoherenceCalibrator(u=0.0, smooth=0.5, offset=offset is not None)
             one.fit(scores[:, k], y, weight[:, part])
             assert scales[part, k] == pytest.approx(1.0 / one.rho_, rel=1e-5)
             assert offsets[part, k] == pytest.approx(one.offset_, abs=1e-6)
+
+
+def test_an_offset_is_held_to_zero():
+    scores, y, _ = held_out_scores(3, rate=0.1)
+    weight = np.ones((len(y), 1))
+    found = [fit_links(scores, y, weight, 2, offset=hold)[1][0, 1] for hold in (0.0, 2.0, 1e6)]
+    assert abs(found[0]) > abs(found[1]) > 10 * abs(found[2])
+    target = np.where(y == 1, (y.sum() + 0.5) / (y.sum() + 1), 0.5 / ((y == 0).sum() + 1))
+
+    def objective(line):
+        z = line[0] * scores[:, 1] + line[1]
+        return np.sum(np.logaddexp(0.0, z) - target * z) + line[1] ** 2
+
+    assert found[1] == pytest.approx(minimize(objective, [1.0, 0.0]).x[1], abs=1e-4)
 
 
 def test_links_of_many_classes_at_once():
@@ -242,14 +257,14 @@ def test_links_of_many_classes_at_once():
     codes = rng.integers(0, 3, 200)
     scores = rng.normal(size=(200, 2, 3)) + 1.5 * np.eye(3)[codes][:, None, :]
     weight = rng.uniform(0.5, 2.0, (200, 2))
-    scales, _ = fit_links(scores, codes, weight, 3, offset=False)
+    scales, _ = fit_links(scores, codes, weight, 3, offset=None)
     for part in range(2):
         for k in range(2):
             one = JointCoherenceCalibrator(u=0.0).fit(scores[:, k], codes, weight[:, part])
             assert scales[part, k] == pytest.approx(1.0 / one.rho_, rel=1e-5)
 
 
-@pytest.mark.parametrize("offset", [False, True])
+@pytest.mark.parametrize("offset", [None, 0.0])
 def test_links_of_scores_that_separate_mislead_or_say_nothing(offset):
     scores, y, _ = held_out_scores(2)
     sides = 2.0 * y - 1.0
@@ -290,12 +305,31 @@ def test_an_offset_gives_weighted_classes_their_rates_back(search, rare):
     rate = calibrated.predict_proba(X)[:, 1].mean()
     assert plain.predict_proba(X)[:, 1].mean() > 0.3
     assert rate == pytest.approx(y.mean(), rel=0.05)
-    # What is predicted follows the probabilities, not the score.
+    # Predictions and scores follow the probabilities.
     likeliest = calibrated.predict_proba(X).argmax(axis=1)
     np.testing.assert_array_equal(calibrated.predict(X), likeliest)
-    assert likeliest.sum() < 0.5 * (calibrated.decision_function(X) > 0).sum()
+    np.testing.assert_array_equal(calibrated.decision_function(X) > 0, likeliest)
+    assert likeliest.sum() < 0.5 * plain.predict(X).sum()
     accuracy = calibrated.set_params(scoring="accuracy").fit(X, y).cv_results_["mean_test_score"]
     assert accuracy[0] > 0.9
+
+
+def test_a_kernel_search_moves_its_intercept_by_the_offset(rare):
+    X, y = rare
+    told = {"alphas": [1e-3], "gammas": [0.1], "n_landmarks": 30, "rhos": [1.0], "us": [1.0]}
+    model = KernelCLearningClassifierCV(**told).fit(X, y)
+    plain = KernelCLearningClassifierCV(**told, calibrate=False).fit(X, y)
+    np.testing.assert_array_equal(model.path_.intercepts, plain.path_.intercepts)
+    shift = model.intercept_[0] - model.path_.intercepts[0]
+    assert abs(shift) > 1e-3
+    f = model.decision_function(X)
+    np.testing.assert_allclose(f, plain.decision_function(X) + shift, rtol=1e-10)
+    p = model.predict_proba(X)[:, 1]
+    np.testing.assert_array_equal(p > 0.5, f > 0)
+    np.testing.assert_array_equal(model.predict(X), f > 0)
+    assert p.mean() == pytest.approx(y.mean(), rel=0.05)
+    no_intercept = KernelCLearningClassifierCV(**told, fit_intercept=False).fit(X, y)
+    assert no_intercept.intercept_[0] == 0.0
 
 
 def test_auto_calibrates_where_it_can(moons):

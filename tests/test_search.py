@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 from linear_oracles import make_data
-from sklearn.datasets import make_moons
+from sklearn.datasets import make_circles, make_moons
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 
 from clearning import (
@@ -182,6 +182,17 @@ def test_widths_are_looked_for_around_the_rule_and_beyond():
     assert best[1] > best[0] + 0.02
 
 
+def test_a_kernel_that_cannot_bend_yet_goes_on():
+    """Rings, and a kernel so wide that it draws lines in vain before it draws circles."""
+    rng = np.random.default_rng(1)
+    X, y = make_circles(200, noise=0.12, factor=0.6, random_state=1)
+    X = np.column_stack([X / 0.6, rng.standard_normal((200, 6))])
+    model = KernelCLearningClassifierCV(gammas=(0.01,), rhos=(1.0,), us=(1.0,), cv=3).fit(X, y)
+    means = model.cv_results_["mean_test_score"]
+    assert means[0] < -0.6
+    assert means.max() > -0.4
+
+
 def test_widths_are_looked_for_on_landmarks_and_the_best_is_fitted_on_all(moons, monkeypatch):
     X, y = moons
     monkeypatch.setattr(_kernel_problems, "COARSE", 30)
@@ -193,7 +204,12 @@ def test_widths_are_looked_for_on_landmarks_and_the_best_is_fitted_on_all(moons,
     assert model.path_.coefs.shape[1] == 200
     assert model.landmarks_ is None
     single = KernelCLearningClassifier(
-        gamma=model.gamma_, alpha=model.alpha_, rho=model.rho_, u=model.u_, tol=1e-8
+        gamma=model.gamma_,
+        alpha=model.alpha_,
+        l1_ratio=model.l1_ratio_,
+        rho=model.rho_,
+        u=model.u_,
+        tol=1e-8,
     )
     expected = cross_val_score(single, X, y, cv=StratifiedKFold(3), scoring="neg_log_loss")
     assert table["mean_test_score"][best] == pytest.approx(np.mean(expected), abs=1e-4)

@@ -147,7 +147,8 @@ def how(rows: list[Row]) -> str:
         '`loss="logistic"`; '
         '`LogisticRegressionCV(scoring="neg_log_loss")`; `cv.glmnet` at `lambda.min`; '
         f"`CalibratedClassifierCV(SVC(), ensemble=False)` by log-loss over C = {costs} and gamma "
-        f'= {widths} times "scale", six times the work of a grid of its scores alone; a Gaussian '
+        f'= {widths} times "scale", six times the work of a grid of its scores alone, with kernel '
+        "matrices computed once a width; a Gaussian "
         "process whose width and size maximise the marginal likelihood. Error is at probability "
         "one half; calibration error is the expected one in "
         "bins; seconds are the processor's on one thread, tuning included."
@@ -162,7 +163,8 @@ def write(path: Path, rows: list[Row]) -> None:
         f"Made by `make study` with scikit-learn {sklearn.__version__}, NumPy {np.__version__} and "
         f"Python {platform.python_version()}.\n",
         f"{how(rows)}\n",
-        f"The defaults were chosen on {chosen}; no other set was looked at for that, and only the "
+        f"The defaults were chosen on {chosen}, on smaller samples of these and on simulated "
+        "problems (`make bench-defaults`); no other set was looked at for that, and only the "
         "others judge.\n",
         "## Judged: ours less theirs\n",
         "Mean over sets ± its standard error over sets; below zero we are better. Seconds are "

@@ -34,7 +34,7 @@ class KernelCLearningClassifierCV(SearchMixin, BaseKernelClassifier):
     combination is then run on all samples. Folds are stratified and run in parallel threads.
     What is given is tried as it is, all with all. What is "auto" is looked for one hyperparameter
     after the other, from the best so far, and a value gives way to another only if that is better
-    by two standard errors of the difference, fold for fold. Widths and losses are compared on 200
+    by a standard error of the difference, fold for fold. Widths and losses are compared on 200
     landmarks: some nine paths of ten penalties a fold. The best of them is then cross-validated on
     the expansion asked for. A best value at the edge of what was tried is warned of.
 
@@ -78,7 +78,8 @@ class KernelCLearningClassifierCV(SearchMixin, BaseKernelClassifier):
         Smallest penalty as a share of the largest; "auto" is 0.001, and a hundred times further
         where ``alphas`` is "auto".
     l1_ratios : array-like of float or "auto", default="auto"
-        Shares of the ℓ₁ penalty to try. "auto" is 0.5 alone.
+        Shares of the ℓ₁ penalty to try. "auto" is 0.5 alone: 0, where every sample has a part in
+        the model, is no better in the mean.
     rhos : array-like of float or "auto", default="auto"
         Temperatures to try; ignored but for the first where the loss is not "coherence". Where
         both are "auto", (ρ, u) begins at (3, 1), and (1, 1) and (1, 0) take its place if clearly
@@ -99,12 +100,14 @@ class KernelCLearningClassifierCV(SearchMixin, BaseKernelClassifier):
         Whether probabilities come from a temperature fitted to the scores of held-out samples
         instead of the loss's link, so that they do not depend on how far the penalty has shrunk
         the scores. Each candidate is then judged, and its probabilities made, by
-        ``CoherenceCalibrator(u=0, smooth=0.5)``; in each fold by one that is fitted to the other
-        folds' test samples. With ``class_weight`` it has an offset too, which gives the classes
-        their rates back, to the predictions as well: `predict` is the class of the largest
-        probability always. True gives every loss probabilities; "auto" calibrates where the loss
-        has a link, there are two classes, neither weighted, and every fold can be left out, but not
-        in the paper's search.
+        ``CoherenceCalibrator(u=0, smooth=0.5)`` and an offset b of the logit, held to zero by the
+        term b² beside the sum of cross-entropies; in each fold by those that are fitted to the
+        other folds' test samples. ``intercept_`` is moved by the offset, so that scores,
+        predictions and probabilities stay on one side. With ``class_weight`` it is free, to give
+        the classes their rates back; without intercept, or in the paper's search, there is none
+        otherwise. True gives every loss probabilities; "auto" calibrates where the loss has a link,
+        there are two classes, neither weighted, and every fold can be left out, but not in the
+        paper's search.
     fit_intercept : bool, default=True
         Whether to fit the intercept, which is never penalised.
     class_weight : dict, "balanced" or None, default=None
@@ -148,10 +151,11 @@ class KernelCLearningClassifierCV(SearchMixin, BaseKernelClassifier):
         With ``calibrate``, what makes probabilities of scores: fitted to all test samples' scores
         at the chosen hyperparameters.
     classes_, support_, support_vectors_, n_support_, dual_coef_, intercept_, landmarks_ : ndarray
-        As in :class:`KernelCLearningClassifier`, at the chosen penalty.
+        As in :class:`KernelCLearningClassifier`, at the chosen penalty; with ``calibrate``,
+        ``intercept_`` is that of the path plus the offset.
     objective_, dual_gap_, full_gap_ : float
-        Objective at the chosen penalty, and how far it may be from the minimum: that on the
-        landmarks, and that over expansions in all samples.
+        Objective at the chosen penalty, before calibration, and how far it may be from the minimum:
+        that on the landmarks, and that over expansions in all samples.
     n_iter_ : int
         Iterations of the solver at the chosen penalty.
     loss_ : Loss
@@ -307,6 +311,7 @@ class KernelCLearningClassifierCV(SearchMixin, BaseKernelClassifier):
         fit = self._finish(training, kernel, expansion, found.path, found.alpha_index)
         self.path_ = fit.path
         self._take(training, kernel, fit, found.alpha_index)
+        self.intercept_ = self.intercept_ + found.shift
         return self
 
     def _looks_for_widths(self) -> bool:

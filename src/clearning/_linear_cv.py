@@ -74,10 +74,10 @@ class CLearningClassifierCV(SearchMixin, BaseLinearClassifier):
         the scores. Each candidate is then judged, and its probabilities made, by
         ``CoherenceCalibrator(u=0, smooth=0.5)``; in each fold by one that is fitted to the other
         folds' test samples. With ``class_weight`` it has an offset too, which gives the classes
-        their rates back, to the predictions as well: `predict` is the class of the largest
-        probability always. True gives every loss probabilities; "auto" calibrates where the loss
-        has a link, there are two classes, neither weighted, and every fold can be left out, but not
-        in the paper's search.
+        their rates back: ``intercept_`` is moved by it, so that scores, predictions and
+        probabilities stay on one side. True gives every loss probabilities; "auto" calibrates where
+        the loss has a link, there are two classes, neither weighted, and every fold can be left
+        out, but not in the paper's search.
     fit_intercept : bool, default=True
         Whether there is an intercept.
     standardize : bool, default=False
@@ -120,7 +120,7 @@ class CLearningClassifierCV(SearchMixin, BaseLinearClassifier):
     coef_ : ndarray of shape (1, n_features)
         Coefficients at the chosen penalty.
     intercept_ : ndarray of shape (1,)
-        Intercept at the chosen penalty.
+        Intercept at the chosen penalty, moved by the calibrator's offset where it has one.
     classes_ : ndarray of shape (2,)
         The two class labels; the second has positive scores.
     n_iter_ : int
@@ -252,6 +252,7 @@ class CLearningClassifierCV(SearchMixin, BaseLinearClassifier):
         if polished.dual_gaps[0] < self.dual_gap_:
             self._take(polished, 0)
             self.n_iter_ += int(self.path_.n_iters[found.alpha_index])
+        self.intercept_ = self.intercept_ + found.shift
         return self
 
     def _polish(self, problem: Problem, index: int) -> RegularizationPath:

@@ -68,8 +68,7 @@ class MarginClassifierMixin(ClassifierMixin):
 
     A class that mixes this in has ``decision_function(X, offset=None)``, ``classes_`` and
     ``loss_``; a ``calibrator_`` takes the place of the loss's link. The class predicted is always
-    that of the largest probability. Either is > 1/2 exactly where f > 0, but for a calibrator with
-    an offset, which moves the place where classes change.
+    that of the largest probability: either is > 1/2 exactly where f > 0.
     """
 
     tol: float
@@ -93,12 +92,9 @@ class MarginClassifierMixin(ClassifierMixin):
         -------
         y : ndarray of shape (n_samples,)
             ``classes_[1]`` where the score is positive, ``classes_[0]`` elsewhere; of more than two
-            classes the one with the largest score. Where a calibrator has moved the rate of the
-            classes, as with ``class_weight``, the class of the largest probability.
+            classes the one with the largest score. It is the class of the largest probability.
         """
         scores = self.decision_function(X, offset=offset)
-        if getattr(self.calibrator_, "offset", False):
-            scores = self.calibrator_.predict_proba(scores)
         if scores.ndim == 2:
             return self.classes_[scores.argmax(axis=1)]
         return self.classes_[(scores > 0).astype(np.intp)]

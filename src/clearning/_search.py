@@ -28,8 +28,6 @@ Of = Mapping[str, float]
 
 # How far below the end of an ordinary grid a score that still rises is followed.
 _BELOW_THE_GRID = 1e-2
-# Standard errors by which a rival must win; chosen by benchmarks/defaults.
-_CLEARLY = 2.0
 # A path on all samples, of those on five folds.
 _REFIT = 0.4
 
@@ -112,6 +110,8 @@ class Found:
         The place of the chosen penalty among them.
     calibrator : object
         That of the chosen penalty; None without calibration.
+    shift : float
+        How far calibration moves the scores.
     problem : Problem
         The chosen problem.
     path : RegularizationPath
@@ -123,6 +123,7 @@ class Found:
     trial: Trial
     alpha_index: int
     calibrator: Any
+    shift: float
     problem: Problem
     path: RegularizationPath
 
@@ -143,6 +144,8 @@ class Search:
         Test weight of each fold in the mean over folds.
     selection : {"best", "one_se"}
         The rule of choice.
+    clearly : float
+        Standard errors by which a rival must win.
     searched : mapping
         What is searched, each with the parameter that sets its range.
     trials : list of Trial
@@ -154,6 +157,7 @@ class Search:
     work: Work
     fold_weight: Array
     selection: str
+    clearly: float
     searched: Mapping[str, str]
     trials: list[Trial] = field(default_factory=list)
 
@@ -206,12 +210,12 @@ class Search:
         """Return the best of the rivals where it is clearly better, else the best so far.
 
         Folds are few and rivals many, and the best of many has often won by chance: it must win by
-        two standard errors of the difference, fold for fold.
+        some standard errors of the difference, fold for fold.
         """
         if not rivals:
             return best
         rival = max(rivals, key=lambda each: each.means[each.best])
-        if is_better(rival.scores[rival.best], best.scores[best.best], best.share, _CLEARLY):
+        if is_better(rival.scores[rival.best], best.scores[best.best], best.share, self.clearly):
             best, rivals = rival, [best, *rivals]
         for trial in rivals:
             if trial is not best:
@@ -227,10 +231,9 @@ class Search:
     ) -> list[Trial]:
         problem = problems.at(of)
         share: Array = self.fold_weight / self.fold_weight.sum()
-        trials = [
-            Trial(each, of, self.penalties.schedule(problem, each, self.work, near), share)
-            for each in combinations
-        ]
+        schedules = [self.penalties.schedule(problem, c, self.work, near) for c in combinations]
+        null = self.work.null_scores
+        trials = [Trial(c, of, each, share, null) for c, each in zip(combinations, schedules)]
         self.work.watch.label = _label(of)
         self.work.walk(problem, trials, _path_cost(of))
         self.trials += trials
@@ -251,17 +254,22 @@ class Search:
         rows = rows_of(self.trials, best)
         index = select(table, rows, self.selection)
         place = index - rows.start
-        calibration, problem = self.work.calibration, problems.at(best.of)
-        chosen, grid = best.combination, Grid.of(best.alphas)
+        calibrator, shift = self._calibrated([part[:, place] for part in best.held_out])
+        problem, chosen, grid = problems.at(best.of), best.combination, Grid.of(best.alphas)
         return Found(
             table=table,
             index=index,
             trial=best,
             alpha_index=place,
-            calibrator=calibration and calibration.fit([part[:, place] for part in best.held_out]),
+            calibrator=calibrator,
+            shift=shift,
             problem=problem,
             path=solve_path(problem, chosen.loss, chosen.l1_ratio, grid, self.work.settings),
         )
+
+    def _calibrated(self, held_out: Sequence[Array]) -> tuple[Any, float]:
+        calibration = self.work.calibration
+        return (None, 0.0) if calibration is None else calibration.fit(held_out)
 
 
 def _path_cost(of: Of) -> float:

@@ -32,14 +32,14 @@ class Calibration:
     """The classes and weights of the samples, and each fold's test part.
 
     With an `offset` the link may move the rate of the positive class, as it has to where classes
-    are weighted.
+    are weighted; the number says how firmly it is held to zero.
     """
 
     codes: NDArray[np.intp]
     n_classes: int
     weight: Array | None
     tests: Sequence[Indices]
-    offset: bool
+    offset: float | None
 
     def cross_fit(self, metric: Metric, scores: Sequence[Array]) -> Array:
         """Return a candidate's metric (alphas, folds).
@@ -61,21 +61,30 @@ class Calibration:
             [metric(link, f * t[wide] + b[wide], test) for f, test, t, b in folds], axis=1
         )
 
-    def fit(self, columns: Sequence[Array]) -> Any:
-        """Return the calibrator of one penalty: fitted to the test samples of every fold."""
+    def fit(self, columns: Sequence[Array]) -> tuple[Any, float]:
+        """Return the calibrator of one penalty, and what is to be added to the scores before.
+
+        It is fitted to the test samples of every fold. An offset b of the logit f/ρ + b is told in
+        units of the score, ρb: moved by it, the score keeps the side of the likelier class.
+        """
         # Not at the top: that package builds on the classifiers.
         from clearning.calibration import CoherenceCalibrator, JointCoherenceCalibrator
 
+        rows, scores, shift = np.concatenate(self.tests), np.concatenate(columns), 0.0
+        codes, weight = self.codes[rows], None if self.weight is None else self.weight[rows]
         calibrator: Any = JointCoherenceCalibrator(u=0.0, smooth=SMOOTH)
         if self.n_classes == 2:
-            calibrator = CoherenceCalibrator(u=0.0, smooth=SMOOTH, offset=self.offset)
-        rows = np.concatenate(self.tests)
-        labels = self.codes[rows] > 0 if self.n_classes == 2 else self.codes[rows]
+            calibrator, labels = CoherenceCalibrator(u=0.0, smooth=SMOOTH), codes > 0
+        if self.offset is not None:
+            counts = np.ones((len(rows), 1)) if weight is None else weight[:, None]
+            scale, b = fit_links(scores[:, None], codes, counts, 2, offset=self.offset)
+            shift = float(b[0, 0] / scale[0, 0])
         with warnings.catch_warnings():
             # Scores that say nothing, as at the largest penalty, are no cause for alarm here.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            weight = None if self.weight is None else self.weight[rows]
-            return calibrator.fit(np.concatenate(columns), labels, weight)
+            return calibrator.fit(
+                scores + shift, codes if self.n_classes > 2 else labels, weight
+            ), shift
 
 
 def can_calibrate(folds: Sequence[Fold], target: Target) -> bool:
@@ -84,7 +93,7 @@ def can_calibrate(folds: Sequence[Fold], target: Target) -> bool:
 
 
 def make_calibration(
-    folds: Sequence[Fold], target: Target, sample_weight: Array | None, *, offset: bool
+    folds: Sequence[Fold], target: Target, sample_weight: Array | None, *, offset: float | None
 ) -> Calibration:
     """Return the calibration of these folds, or say why there is none."""
     number = _lacking(folds, target)
@@ -100,7 +109,7 @@ def make_calibration(
         target.n_classes,
         None if sample_weight is None else _as_counts(sample_weight),
         [every[test] for _, test in folds],
-        offset and target.n_classes == 2,
+        offset if target.n_classes == 2 else None,
     )
 
 

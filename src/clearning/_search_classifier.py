@@ -70,6 +70,7 @@ class SearchMixin(MarginClassifierMixin):
     selection: str
     calibrate: bool | str
     class_weight: Any
+    fit_intercept: bool
     n_jobs: int | None
 
     def _asked(self, name: str) -> Any:
@@ -116,6 +117,7 @@ class SearchMixin(MarginClassifierMixin):
             ),
             fold_weight=np.array([weight[test].sum() for _, test in folds]),
             selection=self.selection,
+            clearly=self._auto.clearly,
             searched=self._searched(),
         )
 
@@ -133,7 +135,9 @@ class SearchMixin(MarginClassifierMixin):
             # Of many classes the doubt that smooths the labels costs more than a temperature gains.
             can = has_link and not weighted and target.n_classes == 2
             told = can and self.search != "paper" and can_calibrate(folds, target)
-        return make_calibration(folds, target, weight, offset=weighted) if told else None
+        free = self.fit_intercept and self.search != "paper"
+        offset = 0.0 if weighted else self._auto.offset if free else None
+        return make_calibration(folds, target, weight, offset=offset) if told else None
 
     def _penalties(self) -> Penalties:
         alphas = self._asked("alphas")

@@ -2,8 +2,8 @@
 
 Each column of scores has a scale t, one over its temperature, for each part of the samples; all are
 found together. What is minimised is the cross-entropy against smoothed targets, which is convex. Of
-one column and all samples it is the fit of ``CoherenceCalibrator(u=0, smooth=0.5)``, with b that of
-``offset=True``, and of many classes that of ``JointCoherenceCalibrator(u=0)``.
+one column and all samples it is the fit of ``CoherenceCalibrator(u=0, smooth=0.5)``, with a free b
+that of ``offset=True``, and of many classes that of ``JointCoherenceCalibrator(u=0)``.
 
 Arrays are of shape (samples, parts, columns), and have the classes last where there are many.
 """
@@ -11,6 +11,7 @@ Arrays are of shape (samples, parts, columns), and have the classes last where t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +32,7 @@ _ENTRIES = 2**20
 
 
 def fit_links(
-    scores: Array, codes: NDArray[np.intp], weight: Array, n_classes: int, *, offset: bool
+    scores: Array, codes: NDArray[np.intp], weight: Array, n_classes: int, *, offset: float | None
 ) -> tuple[Array, Array]:
     """Return the scales t and the offsets b, (parts, columns).
 
@@ -45,8 +46,9 @@ def fit_links(
         The samples' weights in each part; zero outside of it.
     n_classes : int
         Number of classes.
-    offset : bool
-        Whether there is an offset; of two classes only.
+    offset : float or None
+        How firmly offsets are held to zero: the term offset·b²/2 beside the sum of cross-entropies.
+        None is without; of two classes only.
     """
     shape = weight.shape[1], scores.shape[1]
     scales, offsets = np.empty(shape), np.zeros(shape)
@@ -55,10 +57,8 @@ def fit_links(
         unit = np.abs(f).max(axis=(0, *range(3, f.ndim)))
         unit = np.where(unit > 0, unit, 1.0)
         f = f / (unit if f.ndim == 3 else unit[..., None])
-        if offset:
-            t, offsets[:, columns] = _line(
-                f, _smoothed(codes, weight, 2)[:, :, 1:], weight[:, :, None]
-            )
+        if offset is not None:
+            t, offsets[:, columns] = _lines(f, codes, weight, offset)
         else:
             t = _temperatures(f, codes, weight, n_classes)
         scales[:, columns] = t / unit
@@ -146,44 +146,67 @@ def _scale(derivatives: Derivatives, start: Array, n_parts: int) -> Array:
     return t
 
 
-def _line(f: Array, target: Array, weight: Array) -> tuple[Array, Array]:
-    """Return t and b of each column, by Newton's method with steps halved until they descend."""
+def _lines(f: Array, codes: NDArray[np.intp], weight: Array, hold: float) -> tuple[Array, Array]:
+    """Return t and b of all parts, each from those of all samples."""
+    t, b = np.zeros((1, f.shape[2])), np.full((1, f.shape[2]), _log_odds(np.mean(codes == 1)))
+    for parts in (weight.mean(axis=1, keepdims=True), weight):
+        shape = parts.shape[1], f.shape[2]
+        target = _smoothed(codes, parts, 2)[:, :, 1:]
+        start = np.broadcast_to(t, shape), np.broadcast_to(b, shape)
+        t, b = _line(f, target, parts[:, :, None], hold, *start)
+    return t, b
+
+
+def _line(
+    f: Array, target: Array, weight: Array, hold: float, t: Array, b: Array
+) -> tuple[Array, Array]:
+    """Return t and b of each column, by Newton's method; long steps are halved to descend."""
 
     def value(t: Array, b: Array) -> Array:
         z = t * f + b
-        return (weight * (np.logaddexp(0.0, z) - target * z)).sum(axis=0)
+        return (weight * (np.logaddexp(0.0, z) - target * z)).sum(axis=0) + hold * b**2 / 2
 
-    mean = (weight * target).sum(axis=0) / weight.sum(axis=0)
-    t, b = np.zeros((weight.shape[1], f.shape[2])), np.repeat(_log_odds(mean), f.shape[2], axis=1)
-    best = value(t, b)
     for _ in range(_MOST_STEPS):
-        dt, db = _newton_step(t, b, f, target, weight)
-        size = np.ones_like(t)
-        for _ in range(_MOST_HALVINGS):
-            there = value(t + size * dt, b + size * db)
-            worse = there > best
-            if not worse.any():
-                break
-            size = np.where(worse, size / 2, size)
-        size = np.where(there > best, 0.0, size)
-        t, b, best = t + size * dt, b + size * db, np.minimum(there, best)
-        if (np.abs(size * dt) <= _ROUNDING * (1.0 + np.abs(t))).all():
+        dt, db = _newton_step(t, b, f, target, weight, hold)
+        # Scores are at most one in size: no logit moves by more than this. Up to one a step always
+        # descends, as the loss's third derivative is at most its second.
+        if (np.abs(dt) + np.abs(db)).max() > 1.0:
+            dt, db = _descending(value, t, b, dt, db)
+        t, b = t + dt, b + db
+        if (np.abs(dt) <= _LAST_STEP * (1.0 + np.abs(t))).all():
             break
     # Scores that point the wrong way say nothing, and the rate is all there is.
+    mean = (weight * target).sum(axis=0) / weight.sum(axis=0)
     flat = t < _LEAST_SCALE
     return np.where(flat, _LEAST_SCALE, t), np.where(flat, _log_odds(mean), b)
 
 
-def _newton_step(t: Array, b: Array, f: Array, target: Array, weight: Array) -> tuple[Array, Array]:
+def _descending(
+    value: Callable[[Array, Array], Array], t: Array, b: Array, dt: Array, db: Array
+) -> tuple[Array, Array]:
+    """Return the steps, halved until the value is no larger."""
+    most = value(t, b) * (1.0 + _ROUNDING)
+    for _ in range(_MOST_HALVINGS):
+        worse = value(t + dt, b + db) > most
+        if not worse.any():
+            break
+        dt, db = np.where(worse, dt / 2, dt), np.where(worse, db / 2, db)
+    return np.where(worse, 0.0, dt), np.where(worse, 0.0, db)
+
+
+def _newton_step(
+    t: Array, b: Array, f: Array, target: Array, weight: Array, hold: float
+) -> tuple[Array, Array]:
     p = expit(t * f + b)
     rest, curve = weight * (p - target), weight * (p * (1.0 - p))
-    g_t, g_b = (rest * f).sum(axis=0), rest.sum(axis=0)
+    g_t, g_b = (rest * f).sum(axis=0), rest.sum(axis=0) + hold * b
     h_tt, h_tb, h_bb = (curve * f**2).sum(axis=0), (curve * f).sum(axis=0), curve.sum(axis=0)
+    h_bb = h_bb + hold
     # A trace of the identity: scores that are all alike leave the step without a direction.
     h_tt, h_bb = h_tt + _ROUNDING * h_bb, h_bb * (1.0 + _ROUNDING)
     determinant = h_tt * h_bb - h_tb**2
     return (h_tb * g_b - h_bb * g_t) / determinant, (h_tb * g_t - h_tt * g_b) / determinant
 
 
-def _log_odds(p: Array) -> Array:
+def _log_odds(p: Any) -> Any:
     return np.log(p) - np.log1p(-p)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
@@ -59,6 +60,14 @@ class Work:
     def tests(self) -> list[Indices]:
         """Each fold's test samples."""
         return [test for _, test in self.folds]
+
+    @cached_property
+    def null_scores(self) -> Array | None:
+        """What the metric says of each fold if all samples get the rates of the classes."""
+        if self.calibration is None or self.calibration.offset is None:
+            return None
+        nothing = [np.zeros((len(test), 1)) for test in self.calibration.tests]
+        return self.calibration.cross_fit(self.metric, nothing)[0]
 
     def walk(self, problem: Problem, trials: Sequence[Trial], cost: float) -> None:
         """Walk trials on one problem, each of that cost, down to where its schedule ends."""

@@ -35,16 +35,20 @@ class Auto:
 
     The C-loss of temperature ρ and margin u is, but for the units of scores and penalty, the one of
     ρ = 1 and margin u/ρ: pairs are a line, from the logistic loss at u = 0 towards the hinge.
+    Others than the first must win by so many standard errors (`clearly`). Calibration fits an
+    offset beside the temperature, held to zero by so much (`offset`), or none.
     """
 
     l1_ratios: tuple[float, ...]
     losses: tuple[tuple[float, float], ...]
+    clearly: float
+    offset: float | None
 
 
 _LOSSES = ((3.0, 1.0), (1.0, 1.0), (1.0, 0.0))
 # Chosen by benchmarks/defaults, on sets that nothing is judged by.
-LINEAR = Auto(l1_ratios=(0.5, 0.1, 0.0, 1.0), losses=_LOSSES)
-KERNEL = Auto(l1_ratios=(0.5,), losses=_LOSSES)
+LINEAR = Auto(l1_ratios=(0.5, 0.1, 0.0, 1.0), losses=_LOSSES, clearly=2.0, offset=None)
+KERNEL = Auto(l1_ratios=(0.5,), losses=_LOSSES, clearly=1.0, offset=2.0)
 # The setting of the paper: one temperature, one margin, one width, and what goes with them.
 PAPER: dict[str, Any] = {
     "alphas": 100,

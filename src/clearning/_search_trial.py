@@ -102,17 +102,25 @@ class Trial:
         Penalties tried, from large to small.
     scores : ndarray of shape (n_alphas, n_folds)
         What the metric says of each.
+    null : ndarray of shape (n_folds,) or None
+        What the metric says of the classes' rates, where that is known.
     held_out : list of ndarray
         Each fold's scores f of its test samples, a column for each penalty; kept to calibrate.
     """
 
     def __init__(
-        self, combination: Combination, of: Mapping[str, float], schedule: Schedule, share: Array
+        self,
+        combination: Combination,
+        of: Mapping[str, float],
+        schedule: Schedule,
+        share: Array,
+        null: Array | None = None,
     ) -> None:
         self.combination = combination
         self.of = of
         self.schedule = schedule
         self.share = share
+        self.null = null
         self.alphas = np.empty(0)
         self.scores = np.empty((0, len(share)))
         self.held_out: list[Array] = []
@@ -167,9 +175,15 @@ class Trial:
         self._pieces = [[] for _ in self.share]
 
     def has_turned(self) -> bool:
-        """Whether the score has its best behind it: clearly below, or long not risen."""
+        """Whether the score has its best behind it: clearly below, or long not risen.
+
+        One that has not yet been better than that of the rates alone has nothing behind it: a wide
+        kernel fits a line, in vain, long before it can bend.
+        """
         behind = len(self.alphas) - 1 - self.best
         if behind == 0:
+            return False
+        if self.null is not None and not is_better(self.scores[self.best], self.null, self.share):
             return False
         best, last = self.scores[self.best], self.scores[-1]
         # Before the first coefficient counts a score can be flat for long: accuracy, say.
