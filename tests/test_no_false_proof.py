@@ -740,7 +740,7 @@ def test_samples_without_weight_have_no_say_in_the_gap(l1_ratio):
 
 
 def test_what_rounding_hides_is_not_looked_for():
-    """Scores of a matrix near 2e8 are known to 1e-8: ten thousand steps prove no more than sixty."""
+    """Scores of a matrix near 2e8 are known to 1e-8: ten thousand steps prove no more than 60."""
     K = np.full((7, 7), 200_000_001.0) + 1.8e-6 * np.eye(7)
     options = {"loss": "huberized_hinge", "delta": 0.0013, "l1_ratio": 1e-12}
     with pytest.warns(ConvergenceWarning, match="gap"):
