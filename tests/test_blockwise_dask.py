@@ -139,7 +139,7 @@ def test_bad_partitions_are_named(client):
 
 
 def test_ctrl_c_leaves_the_workers_usable(client, here):
-    lazy, labels = collections(delay=0.05)
+    lazy, labels = collections(delay=0.3)
     timer = threading.Timer(1.0, _thread.interrupt_main)
     timer.start()
     with pytest.raises(KeyboardInterrupt):

@@ -109,6 +109,8 @@ def test_crawls_of_many_classes_end():
         (0.14, 1.0, [0.42, 0.456, 14.17, 0.0307, 0.345, 0.0349]),
         (0.13, 1.0, [0.0191, 5.09, 0.514, 81.7, 1.786, 0.108]),
         (0.2925658460864235, 3.355691940597069, [1.0] * 5),
+        (0.5, 9.3, [0.02, 3.0, 70.0]),
+        (2.0, 25.0, [0.02, 90.0, 0.3, 5.0, 0.01, 1.0]),
     ],
 )
 def test_null_objective_of_many_classes_is_the_best_constant_s(rho, u, weight):
@@ -204,6 +206,24 @@ def test_blocks_name_weights_whose_sum_is_no_number(weight):
     X, y = np.array([[-2.5], [-0.6], [1.0]]), [1, 0, 1]
     with pytest.raises(ValueError, match=r"sample_weight must sum .* Divide the weights"):
         BlockwiseCLearningClassifier().fit(X, y, sample_weight=np.full(3, weight))
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csc_array])
+def test_columns_without_a_finite_variance_are_not_taken_for_constant_ones(form):
+    """They were, and what was proved was proved of another penalty."""
+    X = np.array([[1.0, 1e200], [2.0, 0.0], [0.0, -1e200], [1.0, 1e199]])
+    with pytest.raises(ValueError, match=r"standardize=True .* column 1 of X"):
+        clearning_path(form(X), [0, 1, 0, 1], standardize=True)
+
+
+def test_blocks_keep_coefficients_within_their_bounds():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((14, 5))
+    y = np.arange(14) % 2
+    for scale in rng.uniform(0.01, 0.2, 40):
+        upper = np.full(5, scale)
+        model = BlockwiseCLearningClassifier(alpha=1e-4, bounds=(-upper, upper), standardize=True)
+        assert (np.abs(model.fit(X, y).coef_) <= scale).all()
 
 
 @pytest.mark.parametrize("model", [CLearningClassifier(), BlockwiseCLearningClassifier()])

@@ -197,6 +197,7 @@ class BaseBlockwiseClassifier(BaseLinearClassifier):
         p, width, centre = problem.n_features, problem.encoding.width, problem.encoding.centre
         coefs = np.zeros((len(problem.alphas), width, p))
         coefs[:, :, state.working] = state.coef[part]
+        coefs = np.clip(coefs, problem.lower, problem.upper)  # a step rounds
         shift = 0.0 if centre is None else coefs @ centre
         intercepts = state.intercept[part] - shift
         names = getattr(self, "feature_names_in_", None)

@@ -114,8 +114,15 @@ def by_columns(X: Any) -> Any:
 
 def column_scales(X: Any, shares: Array) -> Array:
     """Weighted standard deviations of the columns; 1 where a column is constant."""
-    mean = np.asarray(X.T @ shares, dtype=float).ravel()
-    variance = (_sparse_variances if sparse.issparse(X) else _dense_variances)(X, shares, mean)
+    with np.errstate(over="ignore"):
+        mean = np.asarray(X.T @ shares, dtype=float).ravel()
+        variance = (_sparse_variances if sparse.issparse(X) else _dense_variances)(X, shares, mean)
+        beyond = ~np.isfinite(variance + mean**2)
+    if beyond.any():
+        raise ValueError(
+            f"standardize=True needs the variances of the columns, but that of column "
+            f"{int(np.argmax(beyond))} of X is beyond the range of a double. Scale X."
+        )
     flat = variance <= 1e-14 * np.maximum(variance + mean**2, np.finfo(float).tiny)
     return np.sqrt(np.where(flat, 1.0, variance))
 

@@ -75,7 +75,9 @@ class ClassMethod {
   void warm_up() {
     const P& problem = solver_.problem();
     Vector b, a;
-    for (double rho = tuning::warm_classes; rho > problem.loss.rho; rho *= tuning::cooling_of_classes) {
+    const double warm_enough = tuning::warm_classes * std::max(1.0, problem.loss.u);
+    const double first = std::max(warm_enough, problem.loss.rho / tuning::cooling_of_classes);
+    for (double rho = first; rho > problem.loss.rho; rho *= tuning::cooling_of_classes) {
       const P warm(problem.design, {rho, problem.loss.u, 1.0}, problem.samples, problem.penalty, problem.settings,
                    problem.form);
       ClassSolver<P> at(warm);
