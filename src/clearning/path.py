@@ -275,7 +275,7 @@ def kernel_clearning_path(
 class_weight, offset, tol, max_iter, coef_init, intercept_init
         As for :func:`clearning_path`; `alpha_min_ratio="auto"` is 1e-3.
     groups : None or "classes"
-        With m > 2 classes, whether ‖B‖ is the sum of all |Bⱼₖ| or that of the rows' ℓ₂ norms,
+        With m > 2 classes, whether ‖B‖ is the ℓ₁ norm of all or the sum of its rows' ℓ₂ norms,
         which lets a sample support all classes or none.
 
     Returns
