@@ -159,7 +159,10 @@ def cv_fits(problem: Problem, model: Any) -> list[Fit]:
     if loss.name != "hinge":
         loss = loss_of(problem.options, rho=model.rho_, u=model.u_)
     plain = linear_plain(problem, loss, model.l1_ratio_)
-    return [*_fits_along(plain, model.path_), _estimator_fit(plain, model.alpha_, model)]
+    fits = _fits_along(plain, model.path_)
+    if model.calibrator_ is not None and "class_weight" in problem.options:
+        return fits  # the calibration has moved the intercept
+    return [*fits, _estimator_fit(plain, model.alpha_, model)]
 
 
 def _estimator_fit(plain: Plain, alpha: float, model: Any) -> Fit:
@@ -191,7 +194,7 @@ def kernel_fits(problem: Problem, model: Any) -> list[Fit]:
     plain = kernel_plain(problem, K[:, columns], Q, loss, ratio)
     plain = replace(plain, eps=eps, private=options["kernel"] != "precomputed")
     alpha = getattr(model, "alpha_", options.get("alpha"))
-    intercept = float(model.intercept_[0])
+    intercept = _fitted_intercept(model)
     point = Point(coef[centres], intercept)
     fits = [Fit(plain, alpha, point, model.objective_, model.dual_gap_)]
     if model.landmarks_ is not None and np.isfinite(model.full_gap_):
@@ -199,6 +202,14 @@ def kernel_fits(problem: Problem, model: Any) -> list[Fit]:
         whole = Point(coef[held], intercept)
         fits.append(Fit(full, alpha, whole, model.objective_, model.full_gap_, converged=True))
     return fits
+
+
+def _fitted_intercept(model: Any) -> float:
+    """The intercept that was fitted: a kernel search moves it by what its calibration asks for."""
+    if not hasattr(model, "path_"):
+        return float(model.intercept_[0])
+    chosen = np.argmin(np.abs(model.path_.alphas - model.alpha_))
+    return float(model.path_.intercepts[chosen])
 
 
 def kernel_matrix(X: Array, options: dict[str, Any], gamma: float) -> Array:

@@ -351,8 +351,8 @@ KINDS: dict[str, Kind] = {
         class_fits,
         class_views,
     ),
-    "blocks": Kind(0.005, draw_blocks, CALL, linear_fits, estimator_views),
-    "class_blocks": Kind(0.005, draw_class_blocks, CALL, class_block_fits, class_block_views),
+    "blocks": Kind(0.002, draw_blocks, CALL, linear_fits, estimator_views),
+    "class_blocks": Kind(0.002, draw_class_blocks, CALL, class_block_fits, class_block_views),
     "kernel_path": Kind(
         0.14,
         draw_kernel_path,

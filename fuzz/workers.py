@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import signal
@@ -57,6 +58,7 @@ def judge_apart(problem: Problem, seconds: float = 20.0) -> list[Failure]:
 
 def _work(seed: int, queue: Connection) -> None:
     """Judge the indices that come in, some at a time, and answer each as soon as it is judged."""
+    gc.freeze()  # nothing that was imported goes away
     while True:
         for index in queue.recv():
             signal.setitimer(signal.ITIMER_PROF, PATIENCE)
