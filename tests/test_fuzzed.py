@@ -208,10 +208,11 @@ def test_blocks_name_weights_whose_sum_is_no_number(weight):
         BlockwiseCLearningClassifier().fit(X, y, sample_weight=np.full(3, weight))
 
 
+@pytest.mark.parametrize("unit", [1e200, 1e-200])
 @pytest.mark.parametrize("form", [np.asarray, sp.csc_array])
-def test_columns_without_a_finite_variance_are_not_taken_for_constant_ones(form):
+def test_columns_without_a_finite_variance_are_not_taken_for_constant_ones(form, unit):
     """They were, and what was proved was proved of another penalty."""
-    X = np.array([[1.0, 1e200], [2.0, 0.0], [0.0, -1e200], [1.0, 1e199]])
+    X = np.array([[1.0, unit], [2.0, 0.0], [0.0, -unit], [1.0, 0.1 * unit]])
     with pytest.raises(ValueError, match=r"standardize=True .* column 1 of X"):
         clearning_path(form(X), [0, 1, 0, 1], standardize=True)
 
@@ -231,3 +232,70 @@ def test_offsets_that_are_no_scores_are_named(model):
     X, y = np.array([[-2.5], [-0.6], [1.0]]), [1, 0, 1]
     with pytest.raises(ValueError, match=r"offset holds 1e\+300 in size"):
         model.fit(X, y, offset=np.array([1e300, 0.0, -1.0]))
+
+
+def test_what_ends_early_is_proved_over_all_columns():
+    """Columns far from zero, at a low temperature: the second penalty ends before its optimum."""
+    rows = [
+        [-2.439, 0.823, -1.092, 135.905, 0.892, -0.061, -0.666, 0.522, -0.354],
+        [-0.399, -6.763, 0.247, 0.792, 0.755, -17.856, 2.298, 1.813, 1.123],
+        [0.087, 0.057, 1.478, 10.981, 0.2, 0.29, -3.475, -0.941, -0.909],
+        [0.345, 0.152, -0.151, 1.164, -4.442, 0.251, -1.043, 1.306, 0.013],
+        [0.516, -0.703, 9.357, -0.997, -0.851, 1.759, 0.573, -1.962, 4.732],
+        [1.799, 0.033, 0.304, 0.007, 0.409, 0.572, -2.491, -0.167, -39.292],
+        [22.175, 1.894, -1.438, 8.998, 0.031, 0.586, 0.009, 0.019, 0.001],
+    ]
+    X = 1e4 + np.array(rows)[[5, 2, 2, 2, 6, 0, 4, 0, 0, 6, 1, 1, 5, 6, 2, 0, 5, 3]]
+    y = [1, 0, 0, 0, 1, 0, 1, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]
+    how = {"rho": 4.0912105561759885e-06, "u": 6.797154819183236, "l1_ratio": 0.999999999}
+    path = clearning_path(sp.csr_array(X), y, alphas=4, **how)
+    near_zero = clearning_path(X - X.mean(axis=0), y, alphas=path.alphas, **how)
+    least = near_zero.objectives + 1e-9
+    assert (path.objectives - path.dual_gaps <= least).all()
+
+
+def test_a_start_beyond_the_range_of_a_double_is_left_out():
+    X = np.array([[1e200, -3e199], [-2e200, 1e200], [5e199, 1e200], [1e200, 1e199]])
+    for y in ([0, 1, 1, 0], [0, 1, 2, 1]):
+        shape = (2,) if max(y) == 1 else (3, 2)
+        loss = "squared_hinge" if max(y) == 1 else "logistic"
+        start = np.full(shape, 1e200)
+        path = clearning_path(X, y, loss=loss, alphas=[0.1], coef_init=start)
+        assert np.isfinite(path.objectives).all()
+        assert path.objectives[0] <= path.null_objective * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("unit", [1e-16, 1e-200, 1e200])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_the_cosine_of_small_samples_is_that_of_large_ones(form, unit):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((12, 3))
+    X[4] = 0.0
+    y = np.arange(12) % 2
+    model = KernelCLearningClassifier(kernel="cosine", alpha=0.01)
+    expected = model.fit(X, y).decision_function(X)
+    small = form(X * unit)
+    assert model.fit(small, y).decision_function(small) == pytest.approx(expected, abs=1e-6)
+
+
+def test_gaussian_kernels_of_sparse_samples_far_from_zero_are_those_of_dense_ones():
+    """Norms of 1e22 left nothing of a distance, and what was lost was put on the diagonal."""
+    X = np.zeros((25, 6))
+    X[3, 2], X[10, 1], X[13, 2], X[18, 5] = 3.2e11, 1.1e11, 1.6e11, 2.8e11
+    X[7, 0] = 2.0
+    y = np.arange(25) % 4 == 0
+    model = KernelCLearningClassifier(kernel="rbf", gamma=1.0, alpha=1e-3)
+    dense = model.fit(X, y).objective_
+    assert model.fit(sp.csr_array(X), y).objective_ == pytest.approx(dense, rel=1e-6)
+
+
+def test_what_costs_nothing_is_proved_at_once():
+    """Free columns separate the classes, and no optimum is below zero."""
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((42, 65)) * 10.0 ** rng.uniform(-2, 3, 65)
+    y = rng.integers(0, 2, 42)
+    factor = np.where(np.arange(65) < 40, 0.0, 1.0)
+    how = {"fit_intercept": False, "alphas": 4, "tol": 1e-3, "penalty_factor": factor}
+    path = clearning_path(X, y, loss="huberized_hinge", **how)
+    assert path.converged.all()
+    assert path.n_iters.sum() < 60

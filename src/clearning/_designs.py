@@ -19,6 +19,8 @@ from clearning.losses import Loss
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
+# The squares of smaller numbers lose digits.
+_LEAST = 1e-145
 
 
 class Design(Protocol):
@@ -114,16 +116,19 @@ def by_columns(X: Any) -> Any:
 
 def column_scales(X: Any, shares: Array) -> Array:
     """Weighted standard deviations of the columns; 1 where a column is constant."""
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         mean = np.asarray(X.T @ shares, dtype=float).ravel()
         variance = (_sparse_variances if sparse.issparse(X) else _dense_variances)(X, shares, mean)
-        beyond = ~np.isfinite(variance + mean**2)
+        squares = variance + mean**2
+        beyond = ~np.isfinite(squares)
+    for j in np.flatnonzero(squares < _LEAST**2):
+        beyond[j] = 0.0 < abs(X[:, [j]]).max() < _LEAST
     if beyond.any():
         raise ValueError(
             f"standardize=True needs the variances of the columns, but that of column "
             f"{int(np.argmax(beyond))} of X is beyond the range of a double. Scale X."
         )
-    flat = variance <= 1e-14 * np.maximum(variance + mean**2, np.finfo(float).tiny)
+    flat = variance <= 1e-14 * squares
     return np.sqrt(np.where(flat, 1.0, variance))
 
 

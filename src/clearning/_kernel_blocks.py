@@ -26,6 +26,8 @@ BlockFunction = Callable[[slice, slice], Array]
 BLOCK_ENTRIES = 1 << 17
 # From here on γ‖x‖² loses digits of an exponent that a Gaussian kernel needs.
 _CANCELLING = 64.0
+# And from here on so many that sparse samples are better subtracted from each other, as arrays.
+_LOST = 1e6
 
 
 def row_blocks(n_rows: int, n_columns: int, entries: int | None = None) -> Iterator[slice]:
@@ -43,11 +45,16 @@ def minus_squared_distances(
     Dense inputs are centred first, which keeps the cancellation harmless, and augmented as
     [x, ‖x‖², 1]·[2γy, −γ, −γ‖y‖²], so that one matrix product gives the whole expression. Clusters
     that are far apart in units of 1/√γ cancel all the same; a careful function, made for an
-    exponential to be taken of it, then subtracts sample from sample. Sparse inputs are not centred.
+    exponential to be taken of it, then subtracts sample from sample. Sparse inputs are not centred,
+    and stay sparse as long as some digits are left.
     """
     if sparse.issparse(X) or sparse.issparse(Y):
-        if not careful or is_sparse(X) or is_sparse(Y) or not cancels(X, Y, gamma):
+        if not careful or not cancels(X, Y, gamma):
             return _sparse_minus_squared_distances(X, Y, gamma)
+        if is_sparse(X) or is_sparse(Y):
+            lost = _largest_exponent(X, Y, gamma) > _LOST
+            distances = _differences if lost else _sparse_minus_squared_distances
+            return distances(X, Y, gamma)
         X, Y = as_array(X), as_array(Y)
     centre = Y.mean(axis=0)
     left, right = _augmented(X - centre), _augmented(Y - centre)
@@ -66,7 +73,18 @@ def minus_squared_distances(
 
 def cancels(X: Any, Y: Any, gamma: float) -> bool:
     """Whether γ‖x‖² is so large that a difference of such numbers is no exponent any more."""
-    return bool(gamma * max(row_norms(Z, squared=True).max() for Z in (X, Y)) > _CANCELLING)
+    return _largest_exponent(X, Y, gamma) > _CANCELLING
+
+
+def rounding_of_exponents(X: Any, gamma: float) -> float:
+    """Return what cancels in the exponents of sparse samples: no centring helps there."""
+    largest = _largest_exponent(X, X, gamma)
+    lost = is_sparse(X) and _CANCELLING < largest <= _LOST
+    return 4 * float(np.finfo(np.float64).eps) * largest if lost else 0.0
+
+
+def _largest_exponent(X: Any, Y: Any, gamma: float) -> float:
+    return gamma * float(max(row_norms(Z, squared=True).max() for Z in (X, Y)))
 
 
 def is_sparse(X: Any) -> bool:
@@ -93,6 +111,21 @@ def _sparse_minus_squared_distances(X: Any, Y: Any, gamma: float) -> BlockFuncti
     return block
 
 
+def _differences(X: Any, Y: Any, gamma: float) -> BlockFunction:
+    """Return the function to −gamma‖x−y‖² that makes arrays of no more than a block of samples."""
+
+    def block(rows: slice, columns: slice) -> Array:
+        left, right = X[rows], Y[columns]
+        values = np.empty((left.shape[0], right.shape[0]))
+        for above, beside in product(row_blocks(*left.shape), row_blocks(*right.shape)):
+            pair = as_array(left[above]), as_array(right[beside])
+            values[above, beside] = cdist(*pair, "sqeuclidean")
+        values *= -gamma
+        return values
+
+    return block
+
+
 def pairwise_blocks(X: Any, Y: Any, name: str, params: dict[str, Any]) -> BlockFunction:
     """Return the block function of one of scikit-learn's pairwise kernels."""
     part = _parts_alike(X, Y)
@@ -107,9 +140,25 @@ def pairwise_blocks(X: Any, Y: Any, name: str, params: dict[str, Any]) -> BlockF
 
 def cosine_blocks(X: Any, Y: Any) -> BlockFunction:
     """Return the block function of x'y/(‖x‖‖y‖), whose samples are normalised once."""
-    left = normalize(X)
-    right = left if Y is X else normalize(Y)
+    left = _of_length_one(X)
+    right = left if Y is X else _of_length_one(Y)
     return lambda rows, columns: safe_sparse_dot(left[rows], right[columns].T, dense_output=True)
+
+
+def _of_length_one(X: Any) -> Any:
+    """Return the samples over their lengths, however small; a sample of zeros is left as it is."""
+    largest = abs(X).max(axis=1)
+    largest = as_array(largest).ravel() if sparse.issparse(X) else largest
+    return normalize(_over(X, np.where(largest > 0, largest, 1.0)))
+
+
+def _over(X: Any, units: Array) -> Any:
+    """Return the samples, each over a number."""
+    if not sparse.issparse(X):
+        return X / units[:, None]
+    X = X.tocsr().astype(float)
+    X.data /= np.repeat(units, np.diff(X.indptr))
+    return X
 
 
 def minus_chi2_distances(X: Any, Y: Any, gamma: float = 1.0) -> BlockFunction:

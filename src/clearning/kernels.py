@@ -22,12 +22,11 @@ from clearning._kernel_blocks import (
     BlockFunction,
     as_array,
     called_blocks,
-    cancels,
     cosine_blocks,
-    is_sparse,
     minus_chi2_distances,
     minus_squared_distances,
     pairwise_blocks,
+    rounding_of_exponents,
     row_blocks,
 )
 
@@ -100,9 +99,8 @@ class Kernel:
         """How far an entry of the matrix may be off, relative to itself, where that matters."""
         eps = np.finfo(np.float64).eps
         rounding = float(np.finfo(np.float32).eps) / 2 if self.dtype == "float32" else 0.0
-        if self.name == "rbf" and is_sparse(X) and cancels(X, X, self.gamma):
-            # Norms and products of sparse rows cancel in their distance; no centring helps there.
-            rounding += 4 * float(eps) * self.gamma * float(row_norms(X, squared=True).max())
+        if self.name == "rbf":
+            rounding += rounding_of_exponents(X, self.gamma)
         if self.name in ("linear", "cosine", "poly", "polynomial"):
             # More samples than dimensions make zero eigenvalues, and rounding makes them negative.
             rounding += 4 * float(eps) * (self.degree if self.name.startswith("poly") else 1)

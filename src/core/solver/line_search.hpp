@@ -24,7 +24,8 @@ class LineSearch {
     Descent out;
     if (promise < -tuning::worthwhile * at.goal) progress.hear_promise();
     // Beyond the range of a double no part of the way is a number, and losses of what is none are not to be believed.
-    if (!std::isfinite(promise + move.shift + sum_of(along.score))) most = 0;
+    const double moved = loops().dot(along.score.data(), x.e.data(), x.e.size());
+    if (!std::isfinite(promise + move.shift + moved)) most = 0;
     if (progress.is_stalled()) return out;
     saved_score_ = x.score;
     const double saved_a = x.a;

@@ -69,8 +69,9 @@ class Solver {
     screening_.remember(x_.e, x_.v);
   }
 
-  // From given coefficients, as far as the bounds allow.
+  // From given coefficients, as far as the bounds allow; from the null model where they lead beyond a double's range.
   void start_from(const double* b, double a) {
+    const Iterate null = x_;
     Columns moved;
     for (Index j = 0; j < problem_.p; ++j) {
       if (b[j] == 0.0) continue;
@@ -80,6 +81,7 @@ class Solver {
     set_.add(moved);
     if (problem_.settings.intercept) x_.a = a;
     recompute();
+    if (!std::isfinite(x_.loss + at_.penalty(x_, set_.columns()))) x_ = null;
     correlate_all(problem_, x_);
     was_given_ = true;
   }
@@ -170,6 +172,7 @@ class Solver {
     out.converged = is_ahead_ = false;
     while (true) {
       problem_.settings.check_interrupt();
+      if (is_next_to_nothing(course, out)) break;
       const bool by_step = foresees && out.iterations < last_foreseen && step_.is_exact(set_, model_);
       out.gap = by_step ? INFINITY : course.look(out);
       const Verdict first = course.before_step(out);
@@ -221,6 +224,14 @@ class Solver {
     step_.load(at_, x_, set_, tighten);
   }
 
+  // Losses and penalties are not negative: dual weights of zero are feasible, with a value of zero.
+  template <class Course>
+  bool is_next_to_nothing(const Course& course, Outcome& out) const {
+    out.converged = objective(course) <= at_.goal;
+    if (out.converged) out.gap = objective(course);
+    return out.converged;
+  }
+
   int admit(const DualPoint& dual) { return fixed_ ? 0 : screening_.admit(at_, dual, x_, set_); }
 
   // The next step, which is not taken yet.
@@ -270,12 +281,12 @@ class Solver {
     return true;
   }
 
-  // Any dual point bounds the optimum; if none was complete, the last one is completed now.
+  // Any dual point bounds the optimum once no column outside of the set exceeds its threshold.
   template <class Course>
   void conclude(const Course& course, double best_dual, Outcome& out) {
     out.objective = objective(course);
     if (out.converged) return;
-    while (best_dual == -INFINITY && admit() > 0) {
+    while (admit() > 0) {
     }
     load(1.0);
     out.gap = std::min(gap(course), out.objective - best_dual);

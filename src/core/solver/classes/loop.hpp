@@ -66,8 +66,9 @@ class ClassSolver {
     return std::all_of(sums.begin(), sums.end(), [&](double sum) { return std::fabs(sum) <= tuning::uneven_null; });
   }
 
-  // From given coefficients (p m) and intercepts.
+  // From given coefficients (p m) and intercepts; from the null model where they lead beyond a double's range.
   void start_from(const double* b, const double* a) {
+    const ClassIterate null = x_;
     for (Index j = 0; j < problem_.p; ++j)
       for (int k = 0; k < problem_.m; ++k) x_.b[j * problem_.m + k] = b[j * problem_.m + k];
     if (problem_.settings.intercept) x_.a.assign(a, a + problem_.m);
@@ -75,6 +76,7 @@ class ClassSolver {
     set_.clear();
     add_support();
     rescore();
+    if (!std::isfinite(objective(problem_.level(1.0)))) x_ = null;
     was_given_ = true;
   }
 
@@ -305,6 +307,7 @@ class ClassSolver {
       const bool stepped = out.iterations < problem_.settings.max_iter && search(at);
       out.iterations += stepped;
       out.objective = objective(at);
+      if (out.objective <= goal_) break;  // no optimum is below zero
       const bool looked = look(at, out, best_dual);
       if (out.gap <= goal_) break;
       if (!stepped && !looked) look_at(at, out, best_dual);
