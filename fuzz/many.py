@@ -143,8 +143,10 @@ class ClassPlain:
         if not self.fit_intercept:
             return self.zero
         bare = self.bare()
-        start = Point(bare.zero.coef, bare.newton())
-        start = min(start, bare.zero, key=lambda point: bare.value(point, 1.0))
+        heaviest = np.bincount(self.codes, self.weight, self.m).argmax()
+        ways = [bare.newton(), self.u * (np.arange(self.m) == heaviest), np.zeros(self.m)]
+        starts = [Point(bare.zero.coef, way) for way in ways]
+        start = min(starts, key=lambda point: bare.value(point, 1.0))
         near = np.abs(bare._smooth(start.intercept, start.coef, 1.0, 1.0)[1]).max() <= 1e-13
         best = start if near else bare.descend(1.0, start)
         return Point(self.zero.coef, best.intercept)

@@ -22,6 +22,7 @@ struct FormAlong {
 struct Uncoupled {
   static constexpr int largest_gram = tuning::largest_class_gram;
   static constexpr bool needs_digits = false;  // whether steps need curvature in double precision
+  static constexpr bool rows_are_apart = true;
   // The share of the worst violation at which descent may leave the rest to conjugate gradients.
   static constexpr double descent_share = tuning::class_descent;
 
@@ -52,6 +53,7 @@ struct Coupled {
   // Columns of a kernel are too alike to do without a matrix.
   static constexpr int largest_gram = std::numeric_limits<int>::max();
   static constexpr bool needs_digits = true;
+  static constexpr bool rows_are_apart = false;
   static constexpr double descent_share = 0.0;
   KernelForm<T> kernel;
 

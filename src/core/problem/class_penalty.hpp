@@ -80,6 +80,21 @@ struct Elementwise {
     return sum;
   }
 
+  // The loss sees differences between the classes only: a row of which all classes are in goes to where its penalty is
+  // least. With l1 alone that is a median, so that one of them is zero and what is left has a single solution.
+  void settle_rows(const Level& at, const Columns& features, const std::vector<char>& in, Vector& b) const {
+    Vector sorted(m);
+    for (std::size_t c = 0; c < features.size(); ++c) {
+      const int j = features[c];
+      const double l1 = at.l1 * l1_factor[j], ridge = at.ridge * l2_factor[j];
+      if (l1 == 0.0 || !moves_as_one(j, in.begin() + static_cast<std::ptrdiff_t>(c * m))) continue;
+      const auto row = b.begin() + static_cast<std::ptrdiff_t>(c * m);
+      std::copy_n(row, m, sorted.begin());
+      const double shift = least_shift(sorted, l1, ridge);
+      if (shift != 0.0) std::for_each(row, row + m, [shift](double& x) { x -= shift; });
+    }
+  }
+
   // Which coefficients a smooth step may move: those whose penalty is smooth where they are.
   void mark_live(const Level& at, const Columns& features, const Vector& b, std::vector<char>& live) const {
     for (std::size_t c = 0; c < features.size(); ++c)
@@ -183,6 +198,30 @@ struct Elementwise {
     }
     return sum;
   }
+
+ private:
+  bool moves_as_one(int j, std::vector<char>::const_iterator in) const {
+    for (int k = 0; k < m; ++k) {
+      const Index block = static_cast<Index>(j) * m + k;
+      if (!in[k] || std::isfinite(lower[block]) || std::isfinite(upper[block])) return false;
+    }
+    return true;
+  }
+  // The t at which l1 sum |x - t| + ridge sum (x - t)^2 / 2 is least; sorts the values unless it is zero.
+  static double least_shift(Vector& x, double l1, double ridge) {
+    const double m = static_cast<double>(x.size()), sum = std::accumulate(x.begin(), x.end(), 0.0);
+    const auto slope = [&](double t, double below) { return l1 * (2.0 * below - m) + ridge * (m * t - sum); };
+    const auto below = std::count_if(x.begin(), x.end(), [](double value) { return value < 0.0; });
+    const auto above = std::count_if(x.begin(), x.end(), [](double value) { return value > 0.0; });
+    if (slope(0.0, static_cast<double>(below)) <= 0.0 && slope(0.0, m - static_cast<double>(above)) >= 0.0) return 0.0;
+    std::sort(x.begin(), x.end());
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const double under = static_cast<double>(i);
+      if (slope(x[i], under) > 0.0) return (sum - l1 * (2.0 * under - m) / ridge) / m;
+      if (slope(x[i], under + 1.0) >= 0.0) return x[i];
+    }
+    return x.back();
+  }
 };
 
 struct Grouped {
@@ -242,6 +281,8 @@ struct Grouped {
     });
     return sum;
   }
+  // Of a group the norm says where its classes are: it sums to zero by itself.
+  void settle_rows(const Level&, const Columns&, const std::vector<char>&, Vector&) const {}
   void mark_live(const Level& at, const Columns& features, const Vector& b, std::vector<char>& live) const {
     each_group(features, [&](int g, std::size_t first, std::size_t last) {
       if (inner(b, b, first, last) == 0.0 && at.l1 * l1_factor[g] != 0.0)

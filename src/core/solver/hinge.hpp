@@ -92,7 +92,10 @@ class HingeSolver {
         ascent_(problem) {}
 
   const Solver<P>& solver() const { return solver_; }
-  void start_from(const double* b, double a) { solver_.start_from(b, a); }
+  void start_from(const double* b, double a, double alpha) {
+    solver_.set_alpha(alpha);
+    solver_.start_from(b, a);
+  }
 
   double fit_null() {
     const double tol = solver_.problem().settings.tol;

@@ -74,7 +74,7 @@ PathResult follow(Method&& method, const Grid& grid, const From& start) {
   const double first = top > 0.0 ? top * (1.0 + tuning::above_the_top) : 1.0;
   const Vector alphas = grid.alphas.empty() ? log_grid(first, grid.count, grid.min_ratio) : grid.alphas;
   double previous = std::max(top, alphas.front());
-  if (start.b != nullptr) method.start_from(start.b, start.a);
+  if (start.b != nullptr) method.start_from(start.b, start.a, alphas.front());
   for (double alpha : alphas) {
     const auto outcome = method.solve_at(alpha, previous);
     record(method.solver(), alpha, outcome, path);

@@ -49,6 +49,7 @@ class ClassSolver {
       const bool stepped = search(none);
       // Where nothing is left but rounding, steps are long and lead anywhere.
       if (x_.loss > before.loss) x_ = before;
+      if (!stepped && reconsider()) continue;
       if (!stepped || before.loss - x_.loss <= tuning::rounding * before.loss) break;
     }
     certificate_.correlate(x_, none);
@@ -67,7 +68,7 @@ class ClassSolver {
   }
 
   // From given coefficients (p m) and intercepts; from the null model where they lead beyond a double's range.
-  void start_from(const double* b, const double* a) {
+  void start_from(const double* b, const double* a, double alpha) {
     const ClassIterate null = x_;
     for (Index j = 0; j < problem_.p; ++j)
       for (int k = 0; k < problem_.m; ++k) x_.b[j * problem_.m + k] = b[j * problem_.m + k];
@@ -76,7 +77,7 @@ class ClassSolver {
     set_.clear();
     add_support();
     rescore();
-    if (!std::isfinite(objective(problem_.level(1.0)))) x_ = null;
+    if (!std::isfinite(objective(problem_.level(alpha)))) x_ = null;
     was_given_ = true;
   }
 

@@ -73,6 +73,7 @@ class ClassModel {
         const double worst = problem_.penalty.violation(at, features, set.in(), b_, slope_);
         const double enough = std::max(0.1 * accuracy, P::Form::descent_share * worst);
         if (!descend(x, at, set, enough) && round > 0) break;
+        if (P::Form::rows_are_apart) problem_.penalty.settle_rows(at, features, set.in(), b_);
         refresh();
       }
       const bool confined = polish({x, at, set, 0.5 * accuracy, tuning::class_rounds});

@@ -57,7 +57,7 @@ class ClassMethod {
   explicit ClassMethod(const P& problem) : solver_(problem) {}
 
   const ClassSolver<P>& solver() const { return solver_; }
-  void start_from(const double* b, const double* a) { solver_.start_from(b, a); }
+  void start_from(const double* b, const double* a, double alpha) { solver_.start_from(b, a, alpha); }
   ClassOutcome solve_at(double alpha, double previous_alpha) { return solver_.solve_at(alpha, previous_alpha); }
 
   double fit_null() {
@@ -81,12 +81,12 @@ class ClassMethod {
       const P warm(problem.design, {rho, problem.loss.u, 1.0}, problem.samples, problem.penalty, problem.settings,
                    problem.form);
       ClassSolver<P> at(warm);
-      if (!a.empty()) at.start_from(b.data(), a.data());
+      if (!a.empty()) at.start_from(b.data(), a.data(), 0.0);
       at.fit_null();
       b = at.iterate().b;
       a = at.iterate().a;
     }
-    solver_.start_from(b.data(), a.data());
+    solver_.start_from(b.data(), a.data(), 0.0);
   }
 
   ClassSolver<P> solver_;
