@@ -177,7 +177,8 @@ class Grid:
         """Return the penalties from the largest down, or those that were given."""
         if self.alphas is not None:
             return self.alphas
-        return np.geomspace(top, top * self.ratio(design), self.count)
+        least = float(np.finfo(np.float64).smallest_subnormal)
+        return np.geomspace(max(top, least), max(top * self.ratio(design), least), self.count)
 
 
 @dataclass(frozen=True)
