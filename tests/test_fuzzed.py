@@ -17,6 +17,7 @@ from clearning import (
     clearning_path,
     kernel_clearning_path,
 )
+from clearning._problem import Grid
 from clearning.losses import HuberizedHinge, MultiCoherence
 
 
@@ -299,3 +300,38 @@ def test_what_costs_nothing_is_proved_at_once():
     path = clearning_path(X, y, loss="huberized_hinge", **how)
     assert path.converged.all()
     assert path.n_iters.sum() < 60
+
+
+def test_null_objective_of_many_classes_with_offsets_is_the_best_constant_s():
+    """A step that led nowhere ended the null model's fit at eleven times its minimum."""
+    weight = np.array([0.50314314, 0.15754895, 0.22927785, 63.61198325])
+    offset = np.array(
+        [
+            [-0.02923143, 2.82029274, 1.15947396, 0.83903726],
+            [0.52814219, 1.07025531, 0.02845064, 2.10715561],
+            [0.78259503, 1.92075094, -0.08546039, 0.01904355],
+            [1.33041294, 0.21675176, 1.73531051, -0.76977088],
+        ]
+    )
+    how = {"rho": 0.10837936236251114, "sample_weight": weight, "offset": offset}
+    path = clearning_path(np.eye(4)[:, :1], np.arange(4), alphas=[1e3], **how)
+    # Nothing but intercepts is worth this penalty.
+    assert not path.coefs.any()
+    assert path.null_objective == pytest.approx(path.objectives[0])
+
+
+@pytest.mark.parametrize("l1_ratio", [1.0, 0.999999999])
+def test_rows_of_three_classes_lie_at_their_medians(l1_ratio):
+    """Where they do not, a row can move as one, and its penalty falls while no score changes."""
+    rng = np.random.default_rng(1)
+    X = rng.integers(-2, 3, (60, 30)).astype(float)
+    y = rng.integers(0, 3, 60)
+    path = clearning_path(X, y, l1_ratio=l1_ratio, alphas=[0.02, 0.002], tol=1e-8)
+    assert path.coefs.any()
+    assert np.abs(np.median(path.coefs, axis=1)).max() <= 1e-6
+
+
+def test_a_grid_that_ends_below_the_smallest_number_is_one_of_small_numbers():
+    grid = Grid(None, 3, 1e-3).below(1e-322, None)
+    assert (grid > 0).all()
+    assert (np.diff(grid) <= 0).all()
