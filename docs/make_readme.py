@@ -21,7 +21,7 @@ WORKLOADS = {
     "dorothea": "dorothea, 800 × 100,000, sparse",
     "rt_polarity": "rt_polarity, text, 10,662 × 10,344",
 }
-SOLVERS = ("glmnet (R)", "python-glmnet", "adelie", "skglm", "clearning")
+SOLVERS = ("glmnet (R)", "python-glmnet", "adelie", "pybiglasso", "skglm", "clearning")
 
 
 def main() -> None:
@@ -61,10 +61,15 @@ def speed() -> str:
         "|---|" + "---:|" * (len(SOLVERS) + 1),
     ]
     for workload, shown in WORKLOADS.items():
-        seconds = [rows[workload][solver].split(" (")[0] for solver in SOLVERS]
+        seconds = [_seconds(rows[workload][solver]) for solver in SOLVERS]
         seconds[-1] = f"**{seconds[-1]}**"
         lines.append(f"| {shown} | {' | '.join(seconds)} | {rows[workload]['ours / it']} |")
     return "\n".join(lines)
+
+
+def _seconds(cell: str) -> str:
+    """The seconds of a cell; a dash where they did not lead to 1e-6."""
+    return "–" if cell.startswith("[") else cell.split(" (")[0]
 
 
 def paper() -> str:
