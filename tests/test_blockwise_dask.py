@@ -140,10 +140,19 @@ def test_bad_partitions_are_named(client):
 
 def test_ctrl_c_leaves_the_workers_usable(client, here):
     lazy, labels = collections(delay=0.3)
-    timer = threading.Timer(1.0, _thread.interrupt_main)
-    timer.start()
+    ended = threading.Event()
+
+    def press():
+        # Python loses an interrupt that comes while an object is finalised: it is pressed again.
+        pause = 1.0
+        while not ended.wait(pause):
+            _thread.interrupt_main()
+            pause = 3.0
+
+    threading.Thread(target=press, daemon=True).start()
     with pytest.raises(KeyboardInterrupt):
         BlockwiseCLearningClassifierCV(**TOLD).fit(lazy, labels)
+    ended.set()
     assert bits(BlockwiseCLearningClassifierCV(**TOLD).fit(*collections())) == bits(here)
 
 
