@@ -140,19 +140,15 @@ def test_bad_partitions_are_named(client):
 
 def test_ctrl_c_leaves_the_workers_usable(client, here):
     lazy, labels = collections(delay=0.3)
-    ended = threading.Event()
-
-    def press():
-        # Python loses an interrupt that comes while an object is finalised: it is pressed again.
-        pause = 1.0
-        while not ended.wait(pause):
-            _thread.interrupt_main()
-            pause = 3.0
-
-    threading.Thread(target=press, daemon=True).start()
-    with pytest.raises(KeyboardInterrupt):
-        BlockwiseCLearningClassifierCV(**TOLD).fit(lazy, labels)
-    ended.set()
+    timer = threading.Timer(1.0, _thread.interrupt_main)
+    # A shell's background jobs ignore interrupts, and the tests may be one.
+    inherited = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            BlockwiseCLearningClassifierCV(**TOLD).fit(lazy, labels)
+    finally:
+        signal.signal(signal.SIGINT, inherited)
     assert bits(BlockwiseCLearningClassifierCV(**TOLD).fit(*collections())) == bits(here)
 
 
