@@ -49,16 +49,16 @@ def minus_squared_distances(
     and stay sparse as long as some digits are left.
     """
     if sparse.issparse(X) or sparse.issparse(Y):
-        if not careful or not cancels(X, Y, gamma):
+        stays_sparse = is_sparse(X) or is_sparse(Y)
+        bearable = _LOST if stays_sparse else _CANCELLING
+        if not careful or _largest_exponent(X, Y, gamma) <= bearable:
             return _sparse_minus_squared_distances(X, Y, gamma)
-        if is_sparse(X) or is_sparse(Y):
-            lost = _largest_exponent(X, Y, gamma) > _LOST
-            distances = _differences if lost else _sparse_minus_squared_distances
-            return distances(X, Y, gamma)
+        if stays_sparse:
+            return _between_arrays(X, Y, lambda A, B: -gamma * cdist(A, B, "sqeuclidean"))
         X, Y = as_array(X), as_array(Y)
     centre = Y.mean(axis=0)
     left, right = _augmented(X - centre), _augmented(Y - centre)
-    if careful and cancels(left[:, :-2], right[:, :-2], gamma):
+    if careful and _largest_exponent(left[:, :-2], right[:, :-2], gamma) > _CANCELLING:
         return lambda rows, columns: -gamma * cdist(X[rows], Y[columns], "sqeuclidean")
     right = np.concatenate(
         [right[:, :-2] * (2 * gamma), right[:, -1:] * -gamma, right[:, -2:-1] * -gamma], axis=1
@@ -71,11 +71,6 @@ def minus_squared_distances(
     return block
 
 
-def cancels(X: Any, Y: Any, gamma: float) -> bool:
-    """Whether γ‖x‖² is so large that a difference of such numbers is no exponent any more."""
-    return _largest_exponent(X, Y, gamma) > _CANCELLING
-
-
 def rounding_of_exponents(X: Any, gamma: float) -> float:
     """Return what cancels in the exponents of sparse samples: no centring helps there."""
     largest = _largest_exponent(X, X, gamma)
@@ -84,6 +79,7 @@ def rounding_of_exponents(X: Any, gamma: float) -> float:
 
 
 def _largest_exponent(X: Any, Y: Any, gamma: float) -> float:
+    """Return the largest γ‖x‖²: exponents are differences of such numbers."""
     return gamma * float(max(row_norms(Z, squared=True).max() for Z in (X, Y)))
 
 
@@ -111,16 +107,14 @@ def _sparse_minus_squared_distances(X: Any, Y: Any, gamma: float) -> BlockFuncti
     return block
 
 
-def _differences(X: Any, Y: Any, gamma: float) -> BlockFunction:
-    """Return the function to −gamma‖x−y‖² that makes arrays of no more than a block of samples."""
+def _between_arrays(X: Any, Y: Any, function: Callable[[Array, Array], Array]) -> BlockFunction:
+    """Return the block function of one that needs arrays: no more than a block is made at once."""
 
     def block(rows: slice, columns: slice) -> Array:
         left, right = X[rows], Y[columns]
         values = np.empty((left.shape[0], right.shape[0]))
         for above, beside in product(row_blocks(*left.shape), row_blocks(*right.shape)):
-            pair = as_array(left[above]), as_array(right[beside])
-            values[above, beside] = cdist(*pair, "sqeuclidean")
-        values *= -gamma
+            values[above, beside] = function(as_array(left[above]), as_array(right[beside]))
         return values
 
     return block
@@ -163,18 +157,7 @@ def _over(X: Any, units: Array) -> Any:
 
 def minus_chi2_distances(X: Any, Y: Any, gamma: float = 1.0) -> BlockFunction:
     """Return the function from blocks of rows to −gamma Σ (x−y)²/(x+y)."""
-
-    def block(rows: slice, columns: slice) -> Array:
-        left, right = X[rows], Y[columns]
-        values = np.empty((left.shape[0], right.shape[0]))
-        for above, beside in product(row_blocks(*left.shape), row_blocks(*right.shape)):
-            values[above, beside] = additive_chi2_kernel(
-                as_array(left[above]), as_array(right[beside])
-            )
-        values *= gamma
-        return values
-
-    return block
+    return _between_arrays(X, Y, lambda A, B: gamma * additive_chi2_kernel(A, B))
 
 
 def called_blocks(

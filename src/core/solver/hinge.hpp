@@ -92,10 +92,7 @@ class HingeSolver {
         ascent_(problem) {}
 
   const Solver<P>& solver() const { return solver_; }
-  void start_from(const double* b, double a, double alpha) {
-    solver_.set_alpha(alpha);
-    solver_.start_from(b, a);
-  }
+  void start_from(const double* b, double a, double alpha) { solver_.start_from(b, a, alpha); }
 
   double fit_null() {
     const double tol = solver_.problem().settings.tol;

@@ -70,8 +70,9 @@ class Solver {
   }
 
   // From given coefficients, as far as the bounds allow; from the null model where they lead beyond a double's range.
-  void start_from(const double* b, double a) {
+  void start_from(const double* b, double a, double alpha) {
     const Iterate null = x_;
+    set_alpha(alpha);
     Columns moved;
     for (Index j = 0; j < problem_.p; ++j) {
       if (b[j] == 0.0) continue;
@@ -227,8 +228,9 @@ class Solver {
   // Losses and penalties are not negative: dual weights of zero are feasible, with a value of zero.
   template <class Course>
   bool is_next_to_nothing(const Course& course, Outcome& out) const {
-    out.converged = objective(course) <= at_.goal;
-    if (out.converged) out.gap = objective(course);
+    const double now = objective(course);
+    out.converged = now <= at_.goal;
+    if (out.converged) out.gap = now;
     return out.converged;
   }
 

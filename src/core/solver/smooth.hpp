@@ -47,10 +47,7 @@ class SmoothSolver {
                           problem.design.first_columns()}) {}
 
   const Solver<P>& solver() const { return solver_; }
-  void start_from(const double* b, double a, double alpha) {
-    solver_.set_alpha(alpha);
-    solver_.start_from(b, a);
-  }
+  void start_from(const double* b, double a, double alpha) { solver_.start_from(b, a, alpha); }
 
   // Fits the model without penalised coefficients; returns its objective, the scale of every tolerance.
   double fit_null() {
