@@ -12,7 +12,7 @@ import signal
 import site
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +46,18 @@ def set_threads(count: int) -> None:
         os.environ[variable] = str(count)
 
 
+@contextlib.contextmanager
+def _temporary_files_in(folder: str) -> Iterator[None]:
+    """Of processes that are started meanwhile; the folder may not outlive them."""
+    before = os.environ.get("TMPDIR")
+    os.environ["TMPDIR"] = folder
+    yield
+    if before is None:
+        del os.environ["TMPDIR"]
+    else:
+        os.environ["TMPDIR"] = before
+
+
 class Worker:
     """A fresh process that answers calls of one function; replaced after a time-out."""
 
@@ -74,11 +86,11 @@ class Worker:
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that workers end with us
         atexit.register(self.close)
         set_threads(self.threads)
-        os.environ["TMPDIR"] = self.scratch.name
         context = mp.get_context("spawn")
         self.connection, theirs = context.Pipe()
         self.process = context.Process(target=_serve, args=(theirs, self.function), daemon=True)
-        self.process.start()
+        with _temporary_files_in(self.scratch.name):
+            self.process.start()
         theirs.close()
 
     def close(self):

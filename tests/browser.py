@@ -18,12 +18,17 @@ CHROMIUM = next(
 )
 
 
+class BrowserEnded(RuntimeError):
+    """The browser's process has ended by itself; what it said is the message."""
+
+
 class Browser:
     """Chromium's debugging protocol: commands in, answers and events out, each ended by a zero."""
 
     def __init__(self) -> None:
         # Chromium's children may still write to it when the browser has ended.
         self._profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+        self._words = Path(self._profile.name) / "words"
         (read_in, self._write), (self._read, write_out) = os.pipe(), os.pipe()
         words = [
             str(CHROMIUM),
@@ -45,16 +50,37 @@ class Browser:
             "    os.dup2(here, there)\n    os.set_inheritable(there, True)\n"
             "os.execv(sys.argv[1], sys.argv[1:])"
         )
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", code, *words],
-            pass_fds=(read_in, write_out),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+        with self._words.open("wb") as said:
+            self._process = subprocess.Popen(
+                [sys.executable, "-c", code, *words],
+                pass_fds=(read_in, write_out),
+                stdout=subprocess.DEVNULL,
+                stderr=said,
+            )
         os.close(read_in)
         os.close(write_out)
         self._number, self._buffer = 0, b""
         self.events: list[dict[str, Any]] = []
+
+    @classmethod
+    def started(cls, tries: int = 3) -> Browser:
+        """A browser that has answered."""
+        for left in range(tries - 1, -1, -1):
+            browser = cls()
+            try:
+                browser.command("Browser.getVersion")
+            except BrowserEnded:
+                browser.close()
+                if left == 0:
+                    raise
+            else:
+                return browser
+        raise ValueError(f"tries={tries} must be positive.")
+
+    @property
+    def runs(self) -> bool:
+        """Whether its process is still there."""
+        return self._process.poll() is None
 
     def close(self) -> None:
         """End the browser that was started here."""
@@ -64,11 +90,15 @@ class Browser:
         os.close(self._read)
         self._profile.cleanup()
 
+    def _ended(self) -> BrowserEnded:
+        words = self._words.read_text(errors="replace").strip()
+        return BrowserEnded(f"the browser has ended ({self._process.wait()}): {words[-500:]}")
+
     def _next(self) -> dict[str, Any]:
         while b"\0" not in self._buffer:
             more = os.read(self._read, 1 << 16)
             if not more:
-                raise RuntimeError("the browser has ended")
+                raise self._ended()
             self._buffer += more
         message, _, self._buffer = self._buffer.partition(b"\0")
         return json.loads(message)
@@ -79,7 +109,10 @@ class Browser:
         message = {"id": self._number, "method": method, "params": params}
         if session:
             message["sessionId"] = session
-        os.write(self._write, json.dumps(message).encode() + b"\0")
+        try:
+            os.write(self._write, json.dumps(message).encode() + b"\0")
+        except BrokenPipeError as broken:
+            raise self._ended() from broken
         while True:
             answer = self._next()
             if answer.get("id") == self._number:

@@ -1,6 +1,7 @@
 """The benchmark harness measures what it says: objectives, bounds, limits, verdicts."""
 
 import json
+import os
 import sys
 import time
 from dataclasses import replace
@@ -90,8 +91,10 @@ def test_workloads_repeat():
 
 
 def test_worker_answers_fails_and_is_ended():
+    folder = os.environ.get("TMPDIR")
     worker = runner.Worker(time.sleep, threads=1)
     assert worker(0.0, limit=60.0) is None
+    assert os.environ.get("TMPDIR") == folder  # the worker's own goes with it
     with pytest.raises(runner.TimedOut):
         worker(600.0, limit=0.2)
     assert worker.process is None

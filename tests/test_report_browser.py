@@ -1,18 +1,13 @@
 """The report in a real browser: it works, it fits a phone, and hostile names do no harm."""
 
-import contextlib
-
 import numpy as np
 import polars as pl
 import pytest
-from browser import CHROMIUM, Browser, Page
 from tables_help import passengers, two_classes
 
 from clearning.report import write_report
 from clearning.report.measures import Measures
 from clearning.tables import FitOptions, fit_table
-
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not there: make browser")
 
 HOSTILE = {
     "<script>window.hacked = 1</script>": "x",
@@ -22,26 +17,6 @@ HOSTILE = {
     "עמודה \u202e מימין": "r",
     '"&quot;\n\t\0 \ud7ff': "q",
 }
-
-
-@pytest.fixture(scope="module")
-def browser():
-    found = Browser()
-    yield found
-    found.close()
-
-
-@pytest.fixture
-def opened(browser):
-    """A function that opens pages, which are closed at the end."""
-    with contextlib.ExitStack() as pages:
-
-        def open_page(path, **options):
-            page = Page(browser, path, **options)
-            pages.callback(page.close)
-            return page
-
-        yield open_page
 
 
 @pytest.fixture(scope="module")
@@ -76,9 +51,9 @@ def hostile(tmp_path_factory):
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1200])
 @pytest.mark.parametrize("kind", ["ordinary", "hostile"])
-def test_the_page_works_and_fits(opened, request, kind, width, dark):
+def test_the_page_works_and_fits(open_page, request, kind, width, dark):
     _, path = request.getfixturevalue(kind)
-    page = opened(path, width=width, dark=dark)
+    page = open_page(path, width=width, dark=dark)
     assert page.complaints() == []
     assert page.requests() == [path.as_uri()]
     assert page.ask("typeof window.hacked") == "undefined"
@@ -125,9 +100,9 @@ def _set(page, name, value):
     )
 
 
-def test_costs_move_the_threshold_and_the_counts(opened, ordinary):
+def test_costs_move_the_threshold_and_the_counts(open_page, ordinary):
     model, path = ordinary
-    page = opened(path, width=390)
+    page = open_page(path, width=390)
     found = Measures.of(model).of_class("yes")
     _set(page, "class", 1)
     for false_alarm, miss in ((1, 1), (1, 9), (5, 1)):
@@ -155,20 +130,20 @@ def test_costs_move_the_threshold_and_the_counts(opened, ordinary):
     assert page.complaints() == []
 
 
-def test_the_page_prints(opened, ordinary):
-    page = opened(ordinary[1])
+def test_the_page_prints(open_page, ordinary):
+    page = open_page(ordinary[1])
     assert page.printed().startswith(b"%PDF")
 
 
-def test_what_stands_there_without_the_script_is_what_the_script_says(opened, ordinary):
+def test_what_stands_there_without_the_script_is_what_the_script_says(open_page, ordinary):
     _, path = ordinary
-    page = opened(path)
+    page = open_page(path)
     text = path.read_text()
     for name, value in _counts(page).items():
         assert f'<output id="{name}">{value:,}</output>' in text
 
 
-def test_a_kernel_and_a_model_of_nothing(opened, tmp_path):
+def test_a_kernel_and_a_model_of_nothing(open_page, tmp_path):
     rng = np.random.default_rng(0)
     noise = pl.DataFrame({"x": rng.normal(size=80), "y": rng.integers(0, 2, 80)})
     ring = pl.DataFrame(two_classes(120)).with_columns(
@@ -179,6 +154,6 @@ def test_a_kernel_and_a_model_of_nothing(opened, tmp_path):
     for frame in (noise, ring):
         path = tmp_path / "report.html"
         write_report(fit_table(frame, FitOptions("y"), "t.csv"), path)
-        page = opened(path, width=390)
+        page = open_page(path, width=390)
         assert page.complaints() == []
         assert page.ask("document.documentElement.scrollWidth") <= 390

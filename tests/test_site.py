@@ -1,6 +1,5 @@
 """The built site in a real browser: links, pictures, search, a phone's width, no complaint."""
 
-import contextlib
 import re
 import threading
 from functools import partial
@@ -10,7 +9,6 @@ from pathlib import Path
 from urllib.parse import quote, unquote, urlsplit
 
 import pytest
-from browser import CHROMIUM, Browser, Page
 
 SITE = Path(__file__).parent.parent / "build" / "docs" / "html"
 # What lies in _static is the theme's, no page.
@@ -28,7 +26,6 @@ SHOWN = (
 )
 
 pytestmark = pytest.mark.skipif(not PAGES, reason="the site is not built: make docs")
-in_browser = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not there: make docs-browser")
 
 
 class _Anchors(HTMLParser):
@@ -86,13 +83,6 @@ def test_every_gallery_example_has_its_picture(anchors):
         assert any("_images" in link for link in pictures), path.name
 
 
-@pytest.fixture(scope="module")
-def browser():
-    found = Browser()
-    yield found
-    found.close()
-
-
 class _Quiet(SimpleHTTPRequestHandler):
     def log_message(self, *_):
         """Say nothing."""
@@ -108,16 +98,9 @@ def address():
 
 
 @pytest.fixture
-def opened(browser, address):
-    """A function that opens pages of the site, which are closed at the end."""
-    with contextlib.ExitStack() as pages:
-
-        def open_page(name, **options):
-            page = Page(browser, f"{address}/{name}", **options)
-            pages.callback(page.close)
-            return page
-
-        yield open_page
+def opened(open_page, address):
+    """A function that opens pages of the site."""
+    return lambda name, **options: open_page(f"{address}/{name}", **options)
 
 
 def _errors(page):
@@ -125,7 +108,6 @@ def _errors(page):
     return [text for text in page.complaints() if not re.search(r"\[PST\]|theme mode", text)]
 
 
-@in_browser
 @pytest.mark.parametrize("width", [390, 1200])
 @pytest.mark.parametrize("name", SHOWN)
 def test_a_page_fits_and_does_not_complain(opened, address, name, width):
@@ -136,13 +118,11 @@ def test_a_page_fits_and_does_not_complain(opened, address, name, width):
     assert [url for url in page.requests() if not url.startswith((address, "data:"))] == []
 
 
-@in_browser
 def test_formulas_are_set(opened):
     page = opened("losses.html")
     page.wait_until("document.querySelectorAll('mjx-container').length >= 2")
 
 
-@in_browser
 @pytest.mark.parametrize("words", ["duality gap", "lambda.1se", "CLearningClassifierCV"])
 def test_search_finds_pages(opened, words):
     page = opened(f"search.html?q={quote(words)}")
