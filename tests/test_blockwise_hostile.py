@@ -117,7 +117,7 @@ def test_a_checkpoint_of_other_rows_is_told(tmp_path, monkeypatch):
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("scale", [1e-300, 1e-12, 1.0, 1e12, 1e150])
+@pytest.mark.parametrize("scale", [1e-100, 1e-12, 1.0, 1e12, 1e150])
 def test_the_same_rows_are_the_same_at_any_scale(scale):
     design = sparse.csr_array(X * [scale, 1.0, 0.0, 1.0, 1.0, -1.0])
     weight = np.r_[1e12, np.ones(N - 1)]

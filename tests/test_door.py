@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from clearning import _core
+from clearning import _core, clearning_path
 
 N, P = 20, 5
 LOSS = {"kind": "coherence", "rho": 1.0, "u": 1.0, "delta": 2.0, "kappa": 1.0}
@@ -262,3 +262,8 @@ def test_unknown_instruction_sets_are_refused_when_the_core_is_loaded(wish):
     assert done.returncode != 0
     words = f"CLEARNING_SIMD={wish} must be baseline, avx2 or avx512, or unset."
     assert words in done.stderr
+
+
+def test_integers_beyond_a_double_are_out_of_range():
+    with pytest.raises(ValueError, match=r"rho=1000.* must be a number"):
+        clearning_path(np.eye(4), [0, 1, 0, 1], rho=10**400)

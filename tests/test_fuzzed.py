@@ -218,6 +218,12 @@ def test_columns_without_a_finite_variance_are_not_taken_for_constant_ones(form,
         clearning_path(form(X), [0, 1, 0, 1], standardize=True)
 
 
+def test_blocks_do_not_take_them_for_constant_ones_either():
+    X = np.random.default_rng(0).standard_normal((60, 2)) * [1.0, 1e-200]
+    with pytest.raises(ValueError, match=r"standardize=True .* column 1 of X"):
+        BlockwiseCLearningClassifier(standardize=True).fit(X, np.arange(60) % 2)
+
+
 def test_blocks_keep_coefficients_within_their_bounds():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((14, 5))
@@ -335,3 +341,60 @@ def test_a_grid_that_ends_below_the_smallest_number_is_one_of_small_numbers():
     grid = Grid(None, 3, 1e-3).below(1e-322, None)
     assert (grid > 0).all()
     assert (np.diff(grid) <= 0).all()
+
+
+@pytest.mark.parametrize("l1_ratio", [0.0, 0.5])
+def test_free_columns_of_a_hinge_leave_the_constant_behind(l1_ratio):
+    X = np.array([[0.0, -1.0], [0.0, 2.0], [-2.0, 0.0]])
+    path = clearning_path(
+        X, [0, 0, 1], loss="hinge", l1_ratio=l1_ratio, alphas=[0.1], penalty_factor=np.zeros(2)
+    )
+    assert path.null_objective < 1e-9
+    assert path.objectives[0] < 1e-9
+
+
+def test_a_hinge_sees_weights_that_vanish_beside_others():
+    weight = np.array([2.997e-06, 3.617e07, 42.4])
+    offset = np.array([31.49, 22.87, -44.33])
+    path = clearning_path(
+        [[200.0], [80.0], [-2.0]],
+        [0, 1, 0],
+        loss="hinge",
+        alphas=1,
+        sample_weight=weight,
+        offset=offset,
+    )
+    # The positive sample has nearly all of the weight and its margin is one.
+    a, share = 1.0 - offset[1], weight / weight.sum()
+    best = share @ np.maximum(0.0, 1.0 - np.array([-1.0, 1.0, -1.0]) * (offset + a))
+    assert path.null_objective == pytest.approx(best, rel=1e-2)
+
+
+def test_an_objective_is_as_exact_as_its_gap_says_after_a_long_way():
+    X = 1e6 + np.random.default_rng(0).standard_normal((18, 1))
+    y, offset = X[:, 0] > 1e6, np.random.default_rng(1).standard_normal(18)
+    path = clearning_path(X, y, loss="hinge", alphas=1, offset=offset)
+    assert path.coefs[0, 0] == 0.0
+    exact = np.mean(np.maximum(0.0, 1.0 - np.where(y, 1, -1) * (offset + path.intercepts[0])))
+    assert abs(path.objectives[0] - exact) <= path.dual_gaps[0]
+
+
+def test_nearly_collinear_free_columns_do_not_fake_a_proof():
+    """Their coefficients are of 1e9, times what the projection leaves of a dual point on them."""
+    column = np.array([0.3107626736164093, 0.2825096845626831, 1.0265684127807617])
+    column = np.r_[column, 0.1655348539352417, 0.6672191619873047]
+    other = np.array([0.00144196639303118, 0.0013108700513839722, 0.004763368517160416])
+    other = np.r_[other, 0.0007680964190512896, 0.0030959562864154577]
+    X, y = np.c_[other, column], np.array([1, 1, 0, 0, 0])
+    for start in (None, np.array([-117.3, -1.3])):
+        path = clearning_path(
+            X, y, loss="logistic", alphas=[1e-4], penalty_factor=np.zeros(2), coef_init=start
+        )
+        assert path.objectives[0] - path.dual_gaps[0] <= 0.518729531720
+
+
+@pytest.mark.parametrize("rho", [1e-6, 0.0025, 0.5])
+def test_free_columns_leave_the_constant_behind_at_any_temperature(rho):
+    X = np.array([[0.0, 1.0], [0.0, 0.0], [-1.0, 0.0]])
+    path = clearning_path(X, [1, 1, 0], rho=rho, alphas=[0.1], penalty_factor=np.zeros(2))
+    assert path.null_objective < 1e-6

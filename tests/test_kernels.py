@@ -71,6 +71,7 @@ def test_callable_takes_two_matrices(X, monkeypatch):
     ("function", "words"),
     [
         (lambda x, z: np.exp(-np.sum((x - z) ** 2)), r"failed on dense .*operands"),
+        (lambda A, B: 1j * (A @ B.T), "returned complex numbers"),
         (lambda x, z: 1.0, "returned a number"),
         (lambda A, B: A, r"returned an array of shape \(5, 7\)"),
     ],

@@ -119,14 +119,24 @@ def column_scales(X: Any, shares: Array) -> Array:
     with np.errstate(over="ignore", invalid="ignore"):
         mean = np.asarray(X.T @ shares, dtype=float).ravel()
         variance = (_sparse_variances if sparse.issparse(X) else _dense_variances)(X, shares, mean)
+    return scales_of(variance, mean, lambda j: abs(X[:, [j]]).max())
+
+
+def scales_of(variance: Array, mean: Array, largest: Callable[[int], float]) -> Array:
+    """Standard deviations of columns, the last axis; 1 where one is constant.
+
+    `largest` tells the size of a column's largest entry. Columns whose squares are beyond the range
+    of a double are refused: they would be taken for constant ones.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
         squares = variance + mean**2
-        beyond = ~np.isfinite(squares)
-    for j in np.flatnonzero(squares < _LEAST**2):
-        beyond[j] = 0.0 < abs(X[:, [j]]).max() < _LEAST
+    beyond = ~np.isfinite(squares)
+    for place in map(tuple, np.argwhere(squares < _LEAST**2)):
+        beyond[place] = 0.0 < largest(int(place[-1])) < _LEAST
     if beyond.any():
         raise ValueError(
             f"standardize=True needs the variances of the columns, but that of column "
-            f"{int(np.argmax(beyond))} of X is beyond the range of a double. Scale X."
+            f"{int(np.argwhere(beyond)[0, -1])} of X is beyond the range of a double. Scale X."
         )
     flat = variance <= 1e-14 * squares
     return np.sqrt(np.where(flat, 1.0, variance))

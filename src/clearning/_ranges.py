@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Integral, Real
+from sys import float_info
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,9 @@ class Range:
         if not isinstance(value, kind) or isinstance(value, (bool, np.bool_)):
             return False
         # An integer may be larger than every float.
-        return bool(self._inside(value if self.integer else np.float64(float(value))))
+        if self.integer or abs(value) > float_info.max:  # type: ignore[operator]
+            return bool(self._inside(value)) and self.integer
+        return bool(self._inside(np.float64(float(value))))
 
     def __str__(self) -> str:
         left = "[" if self.closed in ("left", "both") else "("

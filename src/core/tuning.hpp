@@ -17,8 +17,9 @@ inline constexpr double room_for_rounding = 1.5;
 // Scores that were updated step by step are computed anew once what rounding has made of them may exceed this share of
 // the goal.
 inline constexpr double drift_share = 0.02;
-// Scores that have lost so many times their last digit have come from far, as from coefficients that were given.
-inline constexpr double drift_from_afar = 100.0;
+// Scores that have gathered so many times the rounding of a fresh sum have come from far, as from coefficients that
+// were given.
+inline constexpr double drift_from_afar = 30.0;
 // The same before solutions are continued, which multiplies it: beside this share a proof is as tight as its dual
 // point.
 inline constexpr double drift_of_start = 1e-5;
@@ -192,6 +193,9 @@ inline constexpr double tightest = 1e-9;
 // Passes of the projection onto columns without a penalty, and when they count as orthogonal to a dual point.
 inline constexpr int projections = 20;
 inline constexpr double orthogonal = 1e-11;
+// What is left costs as much as the coefficients are large (fuzzed: nearly collinear, 1e9). The optimum's are taken to
+// be so many times the iterate's at most.
+inline constexpr double farthest_free = 5.0;
 
 // --- Intercept ------------------------------------------------------------------------------------------------------
 inline constexpr int intercept_steps = 200;
@@ -213,8 +217,10 @@ inline constexpr double class_coupling = 2.0;
 inline constexpr int largest_class_gram = 1500;
 // Rounds of descent and conjugate gradients on one model.
 inline constexpr int class_rounds = 10;
-// A model is solved to this share of the violation it began with; it describes the loss no better.
-inline constexpr double class_accuracy = 1e-3;
+// A model is solved to a share of the violation it begins with, between these: this share of what the last one left.
+inline constexpr double class_accuracy = 0.1;
+inline constexpr double finest_class_model = 1e-3;
+inline constexpr double coarsest_class_model = 0.05;
 // Below this temperature the null model of many classes is reached from warmer ones (fuzzed: four classes, rho 0.018,
 // offsets: .95 instead of .10).
 inline constexpr double cold_classes = 0.1;
@@ -227,6 +233,8 @@ inline constexpr double cooling_of_classes = 0.3;
 inline constexpr double class_violation_share = 0.1;
 // Conjugate gradients on a model.
 inline constexpr int most_class_gradients = 300;
+// Those in which the largest rest must fall by half (fuzzed: six classes, 122 columns of rank 72).
+inline constexpr int class_gradients_patience = 60;
 // A step that is put back is halved down to this share; what falls on the straight way is then found by so many cuts to
 // two thirds (fuzzed: groups of five classes, 10 x 10, entries to 1e4: 10 steps, 10,000 without).
 inline constexpr double shortest_put_back = 1e-3;
@@ -289,6 +297,9 @@ inline constexpr int steps_from_afar = 60;
 inline constexpr double far_from_proved = 1e3;
 // Unpenalised columns may separate the classes: then the null model's objective is this share of the constant's.
 inline constexpr double separable_null = 1e-10;
+// Below the hinge's first temperature unpenalised columns are fitted at higher ones before, each this share of the
+// last.
+inline constexpr double cooling_of_free = 0.1;
 // The null model is the scale of every tolerance, so it is solved to its own.
 inline constexpr double null_accuracy = 1e-8;
 
@@ -311,6 +322,9 @@ inline constexpr int ascent_block = 512;
 // A block is solved until its worst violation is this share of the first, or for so many turns a sample.
 inline constexpr double ascent_accuracy = 0.1;
 inline constexpr int ascent_turns = 100;
+// Where so many turns a sample do not prove it the kernel matrix is too ill-conditioned for single weights (fuzzed: 50
+// samples about 1e4, no intercept, 40,000 turns a sample); cooling takes over.
+inline constexpr int ascent_most_turns = 2000;
 // Curvature of a pair of equal samples, as a share of one's own.
 inline constexpr double flat_pair = 1e-12;
 // Weight of the constraint on the intercept, as a share of the mean curvature (rt_polarity, hinge).

@@ -14,7 +14,7 @@ from sklearn.utils import compute_class_weight
 from clearning._blocks.audit import Audit
 from clearning._blocks.plan import Encoding
 from clearning._blocks.scan import Moments, Scan, check_weight
-from clearning._designs import Array, Features, Indices
+from clearning._designs import Array, Features, Indices, scales_of
 from clearning._door import relative
 from clearning._problem import (
     Grid,
@@ -81,12 +81,11 @@ class Measures:
         return self.scan.highest == self.scan.lowest
 
     def scales(self, standardize: bool) -> Array:
-        """What the penalty takes as each column's unit, a row a part; as `column_scales` does."""
+        """What the penalty takes as each column's unit, a row a part."""
         if not standardize:
             return np.ones_like(self.variance)
-        tiny = np.finfo(float).tiny
-        flat = self.variance <= 1e-14 * np.maximum(self.variance + self.mean**2, tiny)
-        return np.sqrt(np.where(flat, 1.0, self.variance))
+        largest = np.maximum(np.abs(self.scan.highest), np.abs(self.scan.lowest))
+        return scales_of(self.variance, self.mean, lambda j: float(largest[j]))
 
 
 def measure(

@@ -16,7 +16,8 @@ class BlockAscent : public BoxDual {
   void solve(DualState& at, double ridge, double goal, int most, int& rounds, Pause&& pause) {
     at.ridge = ridge;
     begin(at);
-    for (bool moves = true; moves && at.gap > goal && rounds < most; ++rounds) {
+    const long last = tuning::ascent_most_turns * static_cast<long>(n_);
+    for (bool moves = true; moves && at.gap > goal && rounds < most && turns_ < last; ++rounds) {
       pause();
       choose_block(at);
       moves = ascend(at);
@@ -97,7 +98,7 @@ class BlockAscent : public BoxDual {
   // Pairs whose sum stays: the one that wants to rise most, and the one whose fall gains most with it.
   void exchange(int k) {
     double first = 0.0;
-    for (int turn = 0; turn < tuning::ascent_turns * k; ++turn) {
+    for (int turn = 0; turn < tuning::ascent_turns * k; ++turn, ++turns_) {
       int up = -1;
       for (int c = 0; c < k; ++c)
         if (s_[c] < high_[c] && (up < 0 || residual_[c] < residual_[up])) up = c;
@@ -131,7 +132,7 @@ class BlockAscent : public BoxDual {
   // Without an intercept weights move one by one, the one that gains most first.
   void adjust(int k) {
     double first = 0.0;
-    for (int turn = 0; turn < tuning::ascent_turns * k; ++turn) {
+    for (int turn = 0; turn < tuning::ascent_turns * k; ++turn, ++turns_) {
       int chosen = -1;
       double best = 0.0, widest = 0.0, next = 0.0;
       for (int c = 0; c < k; ++c) {
@@ -156,6 +157,7 @@ class BlockAscent : public BoxDual {
   const Kernel& kernel_;
   std::vector<int> block_, candidates_;
   Vector gram_, s_, residual_, low_, high_, diagonal_;
+  long turns_ = 0;
 };
 
 }  // namespace clearning

@@ -23,6 +23,7 @@ class Continuation {
     latest.drift = x.drift;
     latest.score = x.score;
     if (!ahead.empty()) loops().axpy(1.0, along.score.data(), latest.score.data(), latest.score.size());
+    latest.largest = largest_size(latest.score);
     Vector values(set.size());
     for (int c = 0; c < set.size(); ++c) values[c] = x.b[set.columns()[c]];
     for (std::size_t c = 0; c < ahead.columns.size(); ++c) values[set.place(ahead.columns[c])] = ahead.target[c];
@@ -57,7 +58,7 @@ class Continuation {
     loops().axpy(-1.0, x.score.data(), along.score.data(), along.score.size());
     at.problem.design.combine(turned, rest.data(), along.score.data());
     at.problem.penalty.quadratic.direction(move.columns, move.delta, along.score, along.form);
-    along.drift = drift(chosen) - x.drift;  // the iterate's own scores cancel
+    along.drift = drift(chosen) + rounding_of_sum(chosen) - x.drift;  // the iterate's own scores cancel
     for (std::size_t k = 0; k < points_.size(); ++k) move.shift += chosen[k] * points_[k].a;
     move.shift -= x.a;
     return move;
@@ -65,8 +66,8 @@ class Continuation {
 
  private:
   struct Point {
-    double position = NAN, a = 0.0, drift = 0.0;
-    Columns columns;  // that carry coefficients
+    double position = NAN, a = 0.0, drift = 0.0, largest = 0.0;  // largest: of the scores
+    Columns columns;                                             // that carry coefficients
     Vector values, score;
   };
   using Weights = std::array<double, 3>;  // of the points
@@ -85,6 +86,12 @@ class Continuation {
     double sum = 0.0;
     for (std::size_t k = 0; k < points_.size(); ++k) sum += std::fabs(weights[k]) * points_[k].drift;
     return sum;
+  }
+
+  double rounding_of_sum(const Weights& weights) const {
+    double sum = 0.0;
+    for (std::size_t k = 0; k < points_.size(); ++k) sum += std::fabs(weights[k]) * points_[k].largest;
+    return tuning::unit_rounding * sum;
   }
 
   Vector scores(const Weights& weights) const {

@@ -55,6 +55,8 @@ class CoolingCourse {
     else if (!cool()) return Verdict::stop;
     return Verdict::again;
   }
+  // That may be claimed in the end: the hinge's own intercept may close what the temperature keeps open.
+  double least_gap(const Outcome&) const { return 0.0; }
   static constexpr bool is_modelled = false;  // a warm model's dual point says little of the hinge
   bool after_failure() { return cool(); }
 
@@ -103,7 +105,6 @@ class HingeSolver {
       solver_.set_claim(tuning::null_accuracy * null_objective_);
       const double floor = tuning::separable_null * null_objective_;
       CoolingCourse<P> cooling = course();
-      solver_.add_free();
       cooling.warm_up();
       solver_.fit_free(cooling);
       centre();

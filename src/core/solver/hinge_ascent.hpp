@@ -30,11 +30,17 @@ class AscentBase {
   double gap() const { return state_.gap < 0.0 ? 0.0 : state_.gap; }
 
  protected:
-  // Sets all of the iterate but b, form and h: scores, e and v belong to the dual weights.
+  // Sets all of the iterate but b and h: e and v belong to the dual weights.
   void write_scores(const Stage<P>& at, Iterate& x) const {
     ++x.point;
+    Columns support;
+    for (Index j = 0; j < problem_.p; ++j)
+      if (x.b[j] != 0.0) support.push_back(static_cast<int>(j));
+    score_anew(problem_, support, x);
+    x.drift = 0.0;
     for (Index i = 0; i < problem_.n; ++i) {
-      x.score[i] = state_.residual[i] + problem_.samples.y[i];
+      // The gap was found with scores that were carried along.
+      x.drift = std::max(x.drift, std::fabs(x.score[i] - state_.residual[i] - problem_.samples.y[i]));
       x.e[i] = -state_.s[i];
     }
     for (Index j = 0; j < problem_.p; ++j) {
@@ -64,10 +70,7 @@ class HingeAscent<Problem<Dense<T>, KernelForm<T>>> : public AscentBase<Problem<
   }
 
   void write_to(const Stage<P>& at, Iterate& x) const {
-    for (Index i = 0; i < this->problem_.n; ++i) {
-      x.b[i] = this->state_.s[i] / at.ridge_level();
-      x.form[i] = this->state_.residual[i] + this->problem_.samples.y[i] - this->problem_.samples.offset[i];
-    }
+    for (Index i = 0; i < this->problem_.n; ++i) x.b[i] = this->state_.s[i] / at.ridge_level();
     this->write_scores(at, x);
   }
 };

@@ -83,6 +83,17 @@ void settle(const StageT& at, Iterate& x) {
   x.loss = sums.value;
 }
 
+// Computes the scores anew from the coefficients, of which those on the support are not zero. Sets score and form.
+template <class P>
+void score_anew(const P& problem, const Columns& support, Iterate& x) {
+  Vector values, change(problem.n, 0.0);
+  for (int j : support) values.push_back(x.b[j]);
+  problem.design.combine(support, values.data(), change.data());
+  x.score.assign(problem.samples.offset, problem.samples.offset + problem.n);
+  loops().axpy(1.0, change.data(), x.score.data(), x.score.size());
+  problem.penalty.quadratic.direction(support, values, change, x.form);
+}
+
 // Sets v of some columns: their correlations with e, or with another dual point, of which it is no more than a guess.
 template <class P>
 void correlate(const P& problem, const Columns& columns, const Vector& dual, Iterate& x) {

@@ -90,15 +90,7 @@ class Solver {
 
   // Computes the scores anew from the coefficients: what rounding has made of them goes.
   void recompute() {
-    const Columns support = set_.support(x_.b);
-    Vector values;
-    for (int j : support) values.push_back(x_.b[j]);
-    const double* offset = problem_.samples.offset;
-    x_.score.assign(offset, offset + problem_.n);
-    Vector scores(problem_.n, 0.0);
-    problem_.design.combine(support, values.data(), scores.data());
-    loops().axpy(1.0, scores.data(), x_.score.data(), x_.score.size());
-    problem_.penalty.quadratic.direction(support, values, scores, x_.form);
+    score_anew(problem_, set_.support(x_.b), x_);
     x_.drift = 0.0;
     settle(at_, x_);
     correlate(problem_, set_.columns(), x_.e, x_);
@@ -160,9 +152,10 @@ class Solver {
     return course.loss() + at_.penalty(x_, set_.columns());
   }
 
-  double rounding(double objective) const {
-    return rounding_of_objective(at_, x_, set_.columns(), screening_, objective);
+  Rounding rounding_parts(double objective) const {
+    return rounding_of_objective(at_, x_, set_.columns(), screening_, std::fabs(objective));
   }
+  double rounding(double objective) const { return rounding_parts(objective).total(); }
 
   template <class Course>
   void run(Course& course, Outcome& out) {
@@ -181,10 +174,10 @@ class Solver {
       if (first == Verdict::stop) break;
       crawl.watch(out.gap);
       if (crawl.is_due(out.iterations)) {
-        best_dual -= rounding(std::fabs(objective(course)));  // it was found with the scores that go now
-        recompute();                                          // what rounding makes of them is no progress
+        best_dual -= rounding(objective(course));  // it was found with the scores that go now
+        recompute();                               // what rounding makes of them is no progress
         const double now = objective(course);
-        if (crawl.is_one(out.iterations, now, rounding(std::fabs(now)))) break;
+        if (crawl.is_one(out.iterations, now, rounding(now))) break;
       }
       load(course.tighten());
       if (!by_step && (out.gap <= at_.goal || step_.worst() <= check_level)) {
@@ -241,6 +234,8 @@ class Solver {
     worst_ = step_.worst();
     move_ = step_.propose(at_, x_, set_, model_, worst_);
     along_ = direction_of(problem_, move_);
+    const auto delta = [&](std::size_t c) { return move_.delta[c]; };
+    along_.drift = tuning::unit_rounding * size_of_products(move_.columns, screening_, delta);
   }
 
   // Takes it. False if it led nowhere and nothing is left to try.

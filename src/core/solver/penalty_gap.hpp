@@ -44,8 +44,12 @@ class PenaltyGap {
                        double pull) const {
     double sum = 0.0;
     for (int j : set) {
-      if (is_projected(problem_, x, j)) continue;
       const double dual = -scale * v[j], b = x.b[j], l1 = at.l1(j), ridge = at.ridge(j);
+      if (is_projected(problem_, x, j)) {
+        // What the projection has left of it, times a coefficient that may lie farther away than this one.
+        sum += tuning::farthest_free * (std::fabs(dual) + scale * pull * screening_.length(j)) * std::fabs(b);
+        continue;
+      }
       const double noisy = std::copysign(std::fabs(dual) + scale * pull * screening_.length(j), dual);
       const bool inside = std::fabs(noisy) <= l1 * (1.0 + tuning::scaling_rounding);
       sum += penalty_conjugate(inside ? 0.0 : noisy, l1, ridge, at.lower(j), at.upper(j));

@@ -22,7 +22,7 @@ void run_with_care(Solver<P>& solver, Course& course, Outcome& out) {
     solver.recompute();
     solver.run(course, out);
   }
-  const double claim = solver.stage().claim, lost = solver.rounding(std::fabs(out.objective));
+  const double claim = solver.stage().claim, lost = solver.rounding(out.objective);
   if (!out.converged || out.gap + lost <= claim || !(tuning::room_for_rounding * lost < claim)) return;
   solver.set_goal(claim - tuning::room_for_rounding * lost);
   solver.run(course, out);
@@ -36,12 +36,10 @@ void run_with_care(Solver<P>& solver, Course& course, Outcome& out) {
 template <class P, class Course>
 void run_beyond_rounding(Solver<P>& solver, Course& course, Outcome& out) {
   detail::run_with_care(solver, course, out);
-  const Iterate& x = solver.iterate();
-  const double lost = solver.rounding(std::fabs(out.objective));
-  const double digit = tuning::unit_rounding * largest_size(x.score);
-  const bool is_far = x.drift > tuning::drift_from_afar * digit && lost > tuning::drift_share * out.gap;
-  if (!is_far && !has_drifted(solver, out.objective)) return;
-  const double dual = out.objective - out.gap - lost;
+  const Rounding lost = solver.rounding_parts(out.objective);
+  const bool is_seen = lost.comes_from_afar() && lost.total() > tuning::drift_share * course.least_gap(out);
+  if (!is_seen && !has_drifted(solver, out.objective)) return;
+  const double dual = out.objective - out.gap - lost.total();
   solver.recompute();
   out.objective = solver.objective(course);
   out.gap = out.objective - dual;
@@ -57,7 +55,7 @@ Outcome prove(const Solver<P>& solver, double loss, const Outcome& out) {
   Outcome proved = out;
   const double objective = loss + at.penalty(solver.iterate(), solver.working_set().columns());
   proved.objective = std::max(objective, 0.0);
-  proved.gap = std::max(proved.objective - dual, 0.0) + solver.rounding(std::fabs(proved.objective));
+  proved.gap = std::max(proved.objective - dual, 0.0) + solver.rounding(proved.objective);
   // Losses and penalties are not negative: dual weights of zero are feasible, with a value of zero.
   proved.gap = std::min(proved.gap, proved.objective);
   // And a form that rounding has made negative says nothing.

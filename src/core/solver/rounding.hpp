@@ -4,17 +4,31 @@
 
 namespace clearning {
 
-// Each product x b has its own relative error, and scores that were updated step by step have gathered such errors, of
-// either sign. By Cauchy-Schwarz the weighted mean of |x_j| is at most `largest weight`^(1/2) ||x_j||.
+// The sum of |x_j b_j| over columns, as a weighted mean over samples: each product has its own relative error.
+template <class P, class Value>
+double size_of_products(const Columns& columns, const Screening<P>& screening, Value&& value) {
+  double sum = 0.0;
+  for (std::size_t c = 0; c < columns.size(); ++c) sum += std::fabs(value(c)) * screening.mean_size(columns[c]);
+  return sum;
+}
+
+// What rounding may make of an objective that is computed from its coefficients, and what scores that were updated step
+// by step, with errors of either sign, may add.
+struct Rounding {
+  double own = 0.0, gathered = 0.0;
+
+  double total() const { return own + gathered; }
+  bool comes_from_afar() const { return gathered > tuning::drift_from_afar * own; }
+};
+
 template <class P>
-double rounding_of_objective(const Stage<P>& at, const Iterate& x, const Columns& set, const Screening<P>& screening,
-                             double objective) {
+Rounding rounding_of_objective(const Stage<P>& at, const Iterate& x, const Columns& set, const Screening<P>& screening,
+                               double objective) {
   const P& problem = at.problem;
   const Samples& samples = problem.samples;
-  const double spread = std::sqrt(*std::max_element(samples.weight, samples.weight + samples.n));
   const double limit = std::visit([](const auto& phi) { return phi.weight_limit(); }, problem.loss);
-  double size = std::fabs(x.a), pull = 0.0;
-  for (int j : set) size += std::fabs(x.b[j]) * spread * screening.length(j);
+  double size = std::fabs(x.a) + size_of_products(set, screening, [&](std::size_t c) { return x.b[set[c]]; });
+  double pull = 0.0;
   for (std::size_t i = 0; i < samples.n; ++i) {
     size += samples.weight[i] * std::fabs(samples.offset[i]);
     pull += std::fabs(x.e[i]);
@@ -22,7 +36,7 @@ double rounding_of_objective(const Stage<P>& at, const Iterate& x, const Columns
   // A loss without a bound on its slope has the slope that it has here.
   const double slope = std::isfinite(limit) ? limit : pull;
   const double cancelling = problem.penalty.quadratic.cancelling(x.b, pull, at.ridge_level());
-  return tuning::unit_rounding * (objective + slope * size + cancelling) + slope * x.drift;
+  return {tuning::unit_rounding * (objective + slope * size + cancelling), slope * x.drift};
 }
 
 }  // namespace clearning

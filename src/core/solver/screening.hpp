@@ -11,7 +11,9 @@ namespace clearning {
 template <class P>
 class Screening {
  public:
-  explicit Screening(const P& problem) : problem_(problem), lengths_(problem.p), norms_(problem.p) {
+  explicit Screening(const P& problem)
+      : problem_(problem), lengths_(problem.p), norms_(problem.p),
+        spread_(std::sqrt(*std::max_element(problem.samples.weight, problem.samples.weight + problem.n))) {
     const Vector ones(problem.n, 1.0);
     for (Index j = 0; j < problem.p; ++j) {
       double first, second;
@@ -23,6 +25,8 @@ class Screening {
   }
 
   double length(Index j) const { return lengths_[j]; }
+  // At least the weighted mean of |x_j|, by Cauchy-Schwarz.
+  double mean_size(Index j) const { return spread_ * lengths_[j]; }
   double norm(Index j) const { return norms_[j]; }  // about the mean where there is an intercept
   void remember(const Vector& dual, const Vector& correlations) { references_.remember(dual, correlations); }
 
@@ -128,6 +132,7 @@ class Screening {
 
   const P& problem_;
   Vector lengths_, norms_;
+  double spread_;  // the square root of the largest weight
   References references_;
 };
 

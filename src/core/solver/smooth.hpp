@@ -27,6 +27,7 @@ class SmoothCourse {
     if (worst <= 1.0) tighten_ *= 0.1;
     return Verdict::go_on;
   }
+  double least_gap(const Outcome& out) const { return out.gap; }
   static constexpr bool is_modelled = true;
   bool after_failure() const { return false; }
 
@@ -57,6 +58,7 @@ class SmoothSolver {
     if (!solver_.problem().free.empty()) {
       const double floor = tuning::separable_null * null_objective;
       solver_.set_claim(tuning::null_accuracy * null_objective);
+      warm_up(course);
       solver_.fit_free(course);
       null_objective = std::max(floor, course.loss());
     }
@@ -71,6 +73,20 @@ class SmoothSolver {
   }
 
  private:
+  // At a low temperature columns of samples away from the margin have no curvature, and would never move: they are
+  // fitted at higher ones before.
+  void warm_up(SmoothCourse<P>& course) {
+    const Loss& loss = solver_.problem().loss;
+    const auto* cold = std::get_if<Coherence>(&loss);
+    if (cold == nullptr) return;
+    const double first = tuning::first_temperature * cold->u;
+    for (double rho = first; rho > cold->rho; rho *= tuning::cooling_of_free) {
+      solver_.change_loss(Coherence({.rho = rho, .u = cold->u, .kappa = cold->kappa}));
+      solver_.fit_free(course);
+    }
+    if (first > cold->rho) solver_.change_loss(loss);
+  }
+
   // A penalty that is far from the last one, and does not give in soon, is reached by way of those between; unless
   // rounding alone is more than may be claimed, which no way leads around.
   Outcome reach(double alpha, double previous_alpha, int steps) {
@@ -79,7 +95,7 @@ class SmoothSolver {
     const int last = near ? most : std::min(most, steps + tuning::steps_from_afar);
     const Outcome out = run_at(alpha, previous_alpha, steps, last);
     if (out.converged || out.iterations < last || last == most) return out;
-    if (solver_.rounding(std::fabs(out.objective)) > solver_.stage().claim) return out;
+    if (solver_.rounding(out.objective) > solver_.stage().claim) return out;
     const double between = std::sqrt(alpha) * std::sqrt(previous_alpha);
     const Outcome way = reach(between, previous_alpha, out.iterations);
     if (way.converged || way.gap <= tuning::far_from_proved * solver_.stage().goal)

@@ -45,7 +45,7 @@ class ClassSolver {
       problem_.settings.check_interrupt();
       const ClassIterate before = x_;
       model_.make_fresh();
-      model_.solve(x_, none, set_, 0.0);
+      model_.solve(x_, none, set_, 0.0, [](double) { return tuning::finest_class_model; });
       const bool stepped = search(none);
       // Where nothing is left but rounding, steps are long and lead anywhere.
       if (x_.loss > before.loss) x_ = before;
@@ -291,6 +291,17 @@ class ClassSolver {
     model_.lift(lift_);
   }
 
+  // To which share of the violation it begins with a model is worth solving: as far as the last has turned out to
+  // describe the loss, of whose violation so much was left. The first at a penalty is about as good as the first at the
+  // one before.
+  double worth_solving(int model, double left) {
+    if (model == 0) return first_share_;
+    const double share =
+        std::clamp(tuning::class_accuracy * left, tuning::finest_class_model, tuning::coarsest_class_model);
+    if (model == 1) first_share_ = share;
+    return share;
+  }
+
   // The curvature that the last penalty ended with in vain says nothing of the next.
   void settle() {
     lift_ = 0.0;
@@ -300,10 +311,10 @@ class ClassSolver {
   void run(const Level& at, ClassOutcome& out) {
     double best_dual = -INFINITY;
     Crawl crawl(out.iterations);
-    while (true) {
+    for (int model = 0;; ++model) {
       problem_.settings.check_interrupt();
-      const double forgiven = allowed(at);
-      model_.solve(x_, at, set_, forgiven);
+      const double forgiven = allowed(at), last_worst = model_.worst();
+      model_.solve(x_, at, set_, forgiven, [&](double worst) { return worth_solving(model, worst / last_worst); });
       const double before = objective(at);
       const bool stepped = out.iterations < problem_.settings.max_iter && search(at);
       out.iterations += stepped;
@@ -395,7 +406,7 @@ class ClassSolver {
   Progress progress_;
   Solution last_, before_last_;
   Vector space_;
-  double claim_ = 0.0, goal_ = 0.0, tighten_ = 1.0, lift_ = 0.0;
+  double claim_ = 0.0, goal_ = 0.0, tighten_ = 1.0, lift_ = 0.0, first_share_ = tuning::finest_class_model;
   bool was_given_ = false;
 };
 

@@ -60,12 +60,14 @@ class ClassModel {
   // Curvatures of weights mixed with even ones, after a step that was too long.
   void lift(double share) { lift_ = share; }
 
-  // Minimises the model on the set, to the violation allowed. Sets b, shift, along and foreseen.
-  void solve(const ClassIterate& x, const Level& at, const ClassSet& set, double allowed) {
+  // Minimises the model on the set, to the violation allowed or a share of that which it begins with. Sets b, shift,
+  // along and foreseen.
+  template <class Share>
+  void solve(const ClassIterate& x, const Level& at, const ClassSet& set, double allowed, Share&& share_of) {
     begin(x, at, set);
     const Columns& features = set.features();
     worst_ = std::max(problem_.penalty.violation(at, features, set.in(), b_, slope_), largest_size(even_));
-    const double accuracy = std::max(allowed, tuning::class_accuracy * worst_);
+    const double accuracy = std::max(allowed, share_of(worst_) * worst_);
     prepare(set);
     for (int round = 0; round < tuning::class_rounds; ++round) {
       problem_.settings.check_interrupt();
@@ -240,7 +242,9 @@ class ClassModel {
     Vector step, slopes, sums, shift, scores, bent;
   };
 
-  // Until no rest exceeds `enough`; returns the steps taken. Changes b, shift, along, bent, even and rest.
+  // Until no rest exceeds `enough`, or the rest has long not fallen: where the curvature is singular and the penalty
+  // pulls along what it leaves out, it never will. Returns the steps taken. Changes b, shift, along, bent, even and
+  // rest.
   int follow_gradients(const typename Pen::Local& local, const std::vector<char>& live, double enough, Vector& rest) {
     const int m = problem_.m;
     const std::size_t count = b_.size();
@@ -249,6 +253,8 @@ class ClassModel {
     bend.slopes.resize(bend.rows.size() * m);
     moving_.take(panel_, bend.rows);
     moving_coupling_.take(coupling_, bend.rows);
+    double half = 0.5 * largest_size(rest);
+    int patience = tuning::class_gradients_patience;
     return conjugate_gradients(
         rest.size(), tuning::most_class_gradients, [&](Vector& out) { return precondition(rest, out); },
         [&](const Vector& along, Vector& out) { return curvature_along(local, live, along, bend, out); },
@@ -259,7 +265,12 @@ class ClassModel {
           loops().axpy(size, bend.scores.data(), along_.data(), along_.size());
           loops().axpy(size, bend.bent.data(), bent_.data(), bent_.size());
           loops().axpy(size, bend.sums.data(), even_.data(), m);
-          return largest_size(rest) > enough;
+          const double left = largest_size(rest);
+          if (left < half) {
+            half = 0.5 * left;
+            patience = tuning::class_gradients_patience;
+          }
+          return left > enough && --patience > 0;
         });
   }
 
