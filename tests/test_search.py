@@ -18,7 +18,8 @@ from clearning import (
     _kernel_problems,
     _search_folds,
 )
-from clearning._problem import Problem
+from clearning._problem import Problem, Target
+from clearning._search_folds import folds_on, some_samples
 from clearning._search_space import LINEAR, make_space
 from clearning._search_trial import FINE, STEP, Descent, Trial, is_better
 
@@ -240,3 +241,84 @@ def test_nothing_is_told_inside_or_at_a_natural_end():
             search="paper", alphas=[10.0, 0.1, 1e-6], l1_ratios=(0.0, 1.0), us=(0.0, 50.0)
         ).fit(X, y)
     assert (model.alpha_, model.u_) == (0.1, 0.0)
+
+
+# --- Widths looked for on some of the samples ---
+
+
+def _target(codes):
+    return Target(np.unique(codes), codes, None, None)
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_some_samples_hold_every_class_in_every_fold(n_classes):
+    codes = np.r_[np.zeros(900, int), np.repeat(np.arange(1, n_classes), 30)]
+    folds = list(StratifiedKFold(5).split(codes, codes))
+    rows = some_samples(folds, _target(codes), 100, 0)
+    assert len(rows) < 200
+    assert (np.diff(rows) > 0).all()
+    for (train, test), (few, few_test) in zip(folds, folds_on(folds, rows, len(codes))):
+        assert set(rows[few]) == set(rows) & set(train)
+        assert set(rows[few_test]) == set(rows) & set(test)
+        assert len(np.unique(codes[rows[few]])) == n_classes
+
+
+def test_all_samples_are_taken_where_some_would_leave_a_fold_without_a_class():
+    """The fold learns from one sample of a class of a hundred; the draw is likely to miss it."""
+    codes = np.repeat([0, 1], 500)
+    lone = [(np.r_[0:500, 999], np.arange(500, 999))]
+    drawn = [some_samples(lone, _target(codes), 100, seed) for seed in range(10)]
+    assert any(rows is None for rows in drawn)
+    assert all(rows is None or 999 in rows for rows in drawn)
+    assert some_samples(lone, _target(codes), 1000, 0) is None
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_widths_are_looked_for_on_some_samples_and_fitted_on_all(monkeypatch, n_classes):
+    monkeypatch.setattr(KernelCLearningClassifierCV, "_looks_on", 150)
+    X = np.random.default_rng(0).standard_normal((300, 2))
+    y = np.digitize(X[:, 0] ** 2 + X[:, 1] ** 2, [0.7, 2.0][: n_classes - 1])
+    model = KernelCLearningClassifierCV(cv=3).fit(X, y)
+    counts = model.cv_results_["param_n_samples"]
+    assert counts.min() < 160
+    assert counts[model.best_index_] == 300
+    assert set(counts) == {counts.min(), 300}
+    assert model.score(X, y) > 0.9
+
+
+@pytest.mark.parametrize(
+    ("cv", "message"),
+    [
+        ([], "cv gives no folds"),
+        ([(np.arange(20), np.arange(20, 41))], r"below the number of samples \(40\)"),
+        ([(np.arange(20.0), np.arange(20, 40))], "got float64"),
+        ([(np.ones(39, bool), np.arange(20, 40))], "masks of that length"),
+        ([(np.arange(40), np.empty(0, int))], "no sample with weight to test on"),
+    ],
+)
+@pytest.mark.parametrize("model", [CLearningClassifierCV(), KernelCLearningClassifierCV()])
+def test_folds_that_are_none_are_told(model, cv, message):
+    X, y = make_moons(40, random_state=0)
+    with pytest.raises(ValueError, match=message):
+        model.set_params(cv=cv).fit(X, y)
+
+
+def test_folds_may_be_masks_and_count_from_the_end():
+    X, y = make_moons(40, random_state=0)
+    test = np.arange(40) % 4 == 0
+    masks = [(~test, test), (test, ~test)]
+    indices = [(np.flatnonzero(a), np.flatnonzero(b) - 40) for a, b in masks]
+    one, other = (CLearningClassifierCV(cv=cv).fit(X, y) for cv in (masks, indices))
+    assert one.alpha_ == other.alpha_
+    assert np.array_equal(one.coef_, other.coef_)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_landmarks_stay_the_same_when_a_width_is_come_back_to(monkeypatch, seed):
+    """Without a seed others were drawn, whose number did not fit the solutions so far."""
+    monkeypatch.setattr(KernelCLearningClassifierCV, "_looks_on", 300)
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((700, 3))
+    y = X[:, 0] ** 2 + X[:, 1] + 0.5 * rng.standard_normal(700) > 0.8
+    model = KernelCLearningClassifierCV(cv=2, tol=1e-3, random_state=None).fit(X, y)
+    assert model.score(X, y) > 0.8

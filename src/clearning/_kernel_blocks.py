@@ -184,7 +184,10 @@ def _called(function: Callable[..., Any], A: Any, B: Any, params: dict[str, Any]
             f"kernel={function!r} failed on {kind} matrices ({type(error).__name__}: {error}). "
             + contract
         ) from error
-    values = np.asarray(as_array(values), dtype=np.float64)
+    values = np.asarray(as_array(values))
+    if np.iscomplexobj(values):
+        raise ValueError(f"kernel={function!r} returned complex numbers. " + contract)
+    values = values.astype(np.float64, copy=False)
     if values.shape != (A.shape[0], B.shape[0]):
         given = "a number" if values.ndim == 0 else f"an array of shape {values.shape}"
         raise ValueError(f"kernel={function!r} returned {given}. " + contract)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, cast
 
-import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils import check_random_state
 
+from clearning._designs import Indices
 from clearning._expansion import Expansion
 from clearning._kernel_base import (
     KERNEL_CONSTRAINTS,
@@ -15,11 +16,11 @@ from clearning._kernel_base import (
     BaseKernelClassifier,
     TrainingSet,
 )
-from clearning._kernel_problems import KernelProblems
+from clearning._kernel_problems import KernelProblems, Samples
 from clearning._margin import COMMON_CONSTRAINTS
 from clearning._ranges import POSITIVE
 from clearning._search_classifier import SEARCH_CONSTRAINTS, SearchMixin
-from clearning._search_folds import Fold, make_folds
+from clearning._search_folds import Fold, folds_on, make_folds, some_samples
 from clearning._search_space import AUTO, KERNEL, Auto
 from clearning._sklearn import StrOptions, fit_context, raise_for_params, safe_indexing
 from clearning.kernels import GAMMA_RULES
@@ -35,8 +36,9 @@ class KernelCLearningClassifierCV(SearchMixin, BaseKernelClassifier):
     What is given is tried as it is, all with all. What is "auto" is looked for one hyperparameter
     after the other, from the best so far, and a value gives way to another only if that is better
     by a standard error of the difference, fold for fold. Widths and losses are compared on 200
-    landmarks: some nine paths of ten penalties a fold. The best of them is then cross-validated on
-    the expansion asked for. A best value at the edge of what was tried is warned of.
+    landmarks and 2000 samples (of m classes 2000 / (m − 1), but no fewer than 500): some nine paths
+    of ten penalties a fold. The best of them is then cross-validated on all samples and the
+    expansion asked for. A best value at the edge of what was tried is warned of.
 
     Parameters
     ----------
@@ -141,7 +143,8 @@ class KernelCLearningClassifierCV(SearchMixin, BaseKernelClassifier):
         the search have one at the chosen penalty alone.
     cv_results_ : dict of ndarrays
         ``param_alpha``, ``param_gamma``, ``param_l1_ratio``, ``param_rho``, ``param_u``,
-        ``param_n_landmarks`` (the number of kernel functions: few where widths were looked for),
+        ``param_n_landmarks`` and ``param_n_samples`` (the numbers of kernel functions and of
+        samples: few where widths were looked for),
         ``split0_test_score`` and so on, their mean over folds weighted by the folds' weights, its
         standard deviation (``std_test_score``) and standard error (``sem_test_score``), and
         ``rank_test_score``.
@@ -183,11 +186,13 @@ class KernelCLearningClassifierCV(SearchMixin, BaseKernelClassifier):
     _cheaper: ClassVar[str] = (
         "Landmarks (n_landmarks=500) take a fraction of it; threads (n_jobs=-1) help, too."
     )
+    # More samples than `_looks_on` tell no more of widths: see benchmarks/results-search.md.
     # All of 1000 samples take 1.6 times as long as a grid of 24 SVMs. No full problem corrects what
     # a search chooses: of 800 samples (USPS, odd or even) 250 landmarks cost it .013 in log-loss,
     # 500 .001.
     _all_samples_up_to: ClassVar[int] = 500
     _landmarks_at_first: ClassVar[int] = 400
+    _looks_on: ClassVar[int] = 2000
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **COMMON_CONSTRAINTS,
         **{name: allowed for name, allowed in KERNEL_CONSTRAINTS.items() if name != "gamma"},
@@ -290,17 +295,18 @@ class KernelCLearningClassifierCV(SearchMixin, BaseKernelClassifier):
         split_params, score_params = self._route(weight, params)
         folds = make_folds(self.cv, X, y, target, split_params)
         training = self._training_set(X, target, weight)
+        folds = folds_on(folds, training.rows, training.n_samples)
         plan = self._plan(
             training.X,
             training.target,
-            [_restricted(fold, training) for fold in folds],
+            folds,
             training.sample_weight,
             {name: safe_indexing(value, training.rows) for name, value in score_params.items()},
         )
         problems = KernelProblems(
             [self._resolve_kernel(training, gamma) for gamma in gammas],
-            training.X,
-            lambda expansion: self._problem(expansion, training.target),
+            self._samples(training, None),
+            self._samples(training, self._to_look_on(training, folds)),
             self._first_landmarks(training),
             self.random_state,
             auto=self._looks_for_widths(),
@@ -313,6 +319,19 @@ class KernelCLearningClassifierCV(SearchMixin, BaseKernelClassifier):
         self._take(training, kernel, fit, found.alpha_index)
         self.intercept_ = self.intercept_ + found.shift
         return self
+
+    def _to_look_on(self, training: TrainingSet, folds: list[Fold]) -> Indices | None:
+        """Return the samples that widths and losses are compared on; None for all."""
+        if not self._looks_for_widths():
+            return None
+        seed = check_random_state(self.random_state).randint(2**31)
+        most = max(self._looks_on // (training.target.n_classes - 1), self._looks_on // 4)
+        return some_samples(folds, training.target, most, seed)
+
+    def _samples(self, training: TrainingSet, rows: Indices | None) -> Samples:
+        X = training.X if rows is None else training.X[rows]
+        target = training.target if rows is None else training.target.rows(rows)
+        return Samples(X, lambda expansion: self._problem(expansion, target), rows)
 
     def _looks_for_widths(self) -> bool:
         return self.kernel in WITH_GAMMA and isinstance(self._asked("gammas"), str)
@@ -333,13 +352,3 @@ class KernelCLearningClassifierCV(SearchMixin, BaseKernelClassifier):
         if len(gammas) == 0:
             raise ValueError(f"gammas must hold at least one width; got {gammas!r}.")
         return list(gammas) if self.kernel in WITH_GAMMA else list(gammas)[:1]
-
-
-def _restricted(fold: Fold, training: TrainingSet) -> Fold:
-    """Return a fold in terms of the samples that carry weight."""
-    if len(training.rows) == training.n_samples:
-        return fold
-    position = np.full(training.n_samples, -1)
-    position[training.rows] = np.arange(len(training.rows))
-    train, test = (position[part] for part in fold)
-    return train[train >= 0], test[test >= 0]

@@ -1,18 +1,22 @@
 """The problems that a kernel search chooses among: one for each width of the kernel.
 
-Where the widths are "auto" they are looked for on a few landmarks, which rank them as all samples
-do and take a fraction of the time; the width that is chosen is then fitted on the expansion asked
-for. Gaussian kernels of all samples share one matrix of squared distances.
+Where the widths are "auto" they are looked for on a few landmarks and, of many samples, on some of
+them, which rank widths as all do and take a fraction of the time; the width that is chosen is then
+fitted on all samples and the expansion asked for. Gaussian kernels of all samples share one matrix
+of squared distances.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_random_state
 
+from clearning._designs import Indices
 from clearning._expansion import Expansion, expand
 from clearning._kernel_matrix import gaussian_of
 from clearning._problem import Problem
@@ -30,6 +34,28 @@ _FINER = (3.0**-0.5, 3.0**0.5)
 COARSE = 200
 
 
+@dataclass(frozen=True)
+class Samples:
+    """Samples to fit, or their kernel matrix.
+
+    Attributes
+    ----------
+    X : array-like
+        The samples.
+    make : callable
+        Makes the problem of an expansion.
+    rows : ndarray or None
+        Which they are, where they are not all.
+    """
+
+    X: Any
+    make: Callable[[Expansion], Problem]
+    rows: Indices | None = None
+
+    def __len__(self) -> int:
+        return int(self.X.shape[0])
+
+
 class KernelProblems:
     """Problems by their widths.
 
@@ -37,10 +63,10 @@ class KernelProblems:
     ----------
     kernels : sequence of Kernel
         Those of the given widths; of "auto", the one to begin with.
-    X : array-like
-        The samples, or their kernel matrix.
-    make : callable
-        Makes the problem of an expansion.
+    samples : Samples
+        All samples.
+    some : Samples
+        Those to look for widths on.
     n_landmarks : int or None
         The expansion to fit in the end.
     random_state : int, RandomState or None
@@ -52,22 +78,22 @@ class KernelProblems:
     def __init__(
         self,
         kernels: Sequence[Kernel],
-        X: Any,
-        make: Callable[[Expansion], Problem],
+        samples: Samples,
+        some: Samples,
         n_landmarks: int | None,
         random_state: Any,
         *,
         auto: bool,
     ) -> None:
         self.kernels = kernels
-        self.X = X
-        self.make = make
+        self.samples = samples
+        self.some = some if auto else samples
         self.n_landmarks = n_landmarks
         self.auto = auto
-        self._size = n_landmarks or X.shape[0]
+        self._size = n_landmarks or len(samples)
         # The same landmarks each time a width is come back to.
-        drawn = isinstance(random_state, np.random.RandomState)
-        self._seed = random_state.randint(2**31) if drawn else random_state
+        given = isinstance(random_state, Integral)
+        self._seed = random_state if given else check_random_state(random_state).randint(2**31)
         self._tried: list[float] = []
         self._finer = False
         self._last: tuple[Of, Problem] | None = None
@@ -76,8 +102,9 @@ class KernelProblems:
     def first(self) -> list[Of]:
         """The given widths, or the one to begin with."""
         self._tried = [kernel.gamma for kernel in self.kernels]
-        size = min(self._size, COARSE) if self.auto else self._size
-        return [{"gamma": gamma, "n_landmarks": size} for gamma in self._tried]
+        count = len(self.some)
+        size = min(self._size, COARSE, count) if self.auto else self._size
+        return [{"gamma": gamma, "n_landmarks": size, "n_samples": count} for gamma in self._tried]
 
     def beside(self, best: Of) -> list[Of]:
         """Widths around the first, further ones while the last is best, at the end finer ones."""
@@ -101,8 +128,13 @@ class KernelProblems:
         return len(_AROUND) + 1 + len(_FINER) if self.auto else 0
 
     def settled(self, of: Of) -> Of:
-        """The same width on the expansion asked for."""
-        return of if of["n_landmarks"] == self._size else {**of, "n_landmarks": self._size}
+        """The same width on all samples and the expansion asked for."""
+        whole = {**of, "n_landmarks": self._size, "n_samples": len(self.samples)}
+        return of if whole == of else whole
+
+    def rows(self, of: Of) -> Indices | None:
+        """Which samples a width is fitted on; None for all."""
+        return self._samples(of).rows
 
     def kernel(self, of: Of) -> Kernel:
         """The kernel of a width."""
@@ -112,15 +144,18 @@ class KernelProblems:
         """The problem of a width, made anew unless it was the last."""
         if self._last is None or self._last[0] is not of:
             self._last = None
-            self._last = (of, self.make(self._expansion(of)))
+            self._last = (of, self._samples(of).make(self._expansion(of)))
         return self._last[1]
 
+    def _samples(self, of: Of) -> Samples:
+        return self.samples if of["n_samples"] == len(self.samples) else self.some
+
     def _expansion(self, of: Of) -> Expansion:
-        kernel, size = self.kernel(of), int(of["n_landmarks"])
-        if size < self.X.shape[0] or self.n_landmarks is not None:
-            return expand(kernel, self.X, size, self._seed)
-        if kernel.name != "rbf" or len(self._tried) == 1:
-            return expand(kernel, self.X, None, self._seed)
+        kernel, size, X = self.kernel(of), int(of["n_landmarks"]), self._samples(of).X
+        if size < X.shape[0] or self.n_landmarks is not None:
+            return expand(kernel, X, size, self._seed)
+        if kernel.name != "rbf" or len(self._tried) == 1 or X is not self.samples.X:
+            return expand(kernel, X, None, self._seed)
         return self._gaussian(kernel)
 
     def _gaussian(self, kernel: Kernel) -> Expansion:
@@ -128,7 +163,7 @@ class KernelProblems:
         if self._distances is None:
             with np.errstate(over="ignore", invalid="ignore"):
                 widest = self._widest()
-                distances = negative_distance_matrix(self.X, kernel.dtype, widest)
+                distances = negative_distance_matrix(self.samples.X, kernel.dtype, widest)
             kernel.check_finite(distances)
             self._distances = distances, np.empty_like(distances)
         distances, K = self._distances

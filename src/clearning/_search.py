@@ -9,13 +9,13 @@ Metrics and the selection see the scores f of test samples alone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 
-from clearning._designs import Array
+from clearning._designs import Array, Indices
 from clearning._problem import Grid, Problem
 from clearning._search_edges import warn_of_edges
 from clearning._search_rounds import Work
@@ -44,6 +44,9 @@ class Problems(Protocol):
     def at(self, of: Of) -> Problem:
         """The problem itself."""
 
+    def rows(self, of: Of) -> Indices | None:
+        """Which samples it is on; None for all."""
+
     def settled(self, of: Of) -> Of:
         """The problem to fit in the end, where another stood for it so far."""
 
@@ -65,6 +68,9 @@ class OneProblem:
 
     def at(self, of: Of) -> Problem:
         return self.problem
+
+    def rows(self, of: Of) -> None:
+        return None
 
     def settled(self, of: Of) -> Of:
         return of
@@ -140,6 +146,8 @@ class Search:
         Those of each path.
     work : Work
         How trials are fitted and judged.
+    work_on : callable
+        The same on some of the samples.
     fold_weight : ndarray of shape (n_folds,)
         Test weight of each fold in the mean over folds.
     selection : {"best", "one_se"}
@@ -155,11 +163,13 @@ class Search:
     space: Space
     penalties: Penalties
     work: Work
+    work_on: Callable[[Indices], Work]
     fold_weight: Array
     selection: str
     clearly: float
     searched: Mapping[str, str]
     trials: list[Trial] = field(default_factory=list)
+    _part: Work | None = field(default=None, init=False)
 
     def over(self, problems: Problems) -> Found:
         """Try what there is to try, and choose."""
@@ -229,20 +239,28 @@ class Search:
         combinations: Sequence[Combination],
         near: float = 0.0,
     ) -> list[Trial]:
-        problem = problems.at(of)
+        problem, work = problems.at(of), self._work(problems.rows(of))
         share: Array = self.fold_weight / self.fold_weight.sum()
-        schedules = [self.penalties.schedule(problem, c, self.work, near) for c in combinations]
-        null = self.work.null_scores
+        schedules = [self.penalties.schedule(problem, c, work, near) for c in combinations]
+        null = work.null_scores
         trials = [Trial(c, of, each, share, null) for c, each in zip(combinations, schedules)]
-        self.work.watch.label = _label(of)
-        self.work.walk(problem, trials, _path_cost(of))
+        work.watch.label = _label(of)
+        work.walk(problem, trials, _path_cost(of))
         self.trials += trials
         return trials
+
+    def _work(self, rows: Indices | None) -> Work:
+        """Return what fits and judges on these samples, which are always the same."""
+        if rows is None:
+            return self.work
+        if self._part is None:
+            self._part = self.work_on(rows)
+        return self._part
 
     def _settle(self, problems: Problems, best: Trial) -> Trial:
         """Give the best finer penalties around its own, and fit it on what it stands for."""
         if self.penalties.grid is None:
-            self.work.add(problems.at(best.of), best, best.between())
+            self._work(problems.rows(best.of)).add(problems.at(best.of), best, best.between())
         best.forget()
         if (of := problems.settled(best.of)) is best.of:
             return best
@@ -273,8 +291,11 @@ class Search:
 
 
 def _path_cost(of: Of) -> float:
-    """Return the cost of a path on every fold: it grows with the square of a kernel's functions."""
-    return float(of.get("n_landmarks", 1.0)) ** 2
+    """Return the cost of a path on every fold.
+
+    It grows with the samples, and with the square of a kernel's functions.
+    """
+    return float(of.get("n_samples", 1.0)) * float(of.get("n_landmarks", 1.0)) ** 2
 
 
 def _label(of: Of) -> str:

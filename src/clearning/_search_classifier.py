@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -12,18 +13,19 @@ from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
+from clearning._designs import Indices
 from clearning._door import Array, relative
 from clearning._margin import MarginClassifierMixin
 from clearning._problem import Target, check_grid
 from clearning._ranges import Range
 from clearning._search import Found, Penalties, Search
 from clearning._search_calibration import Calibration, can_calibrate, make_calibration
-from clearning._search_folds import Fold
+from clearning._search_folds import Fold, folds_on
 from clearning._search_rounds import Work
 from clearning._search_scoring import make_metric
 from clearning._search_space import AUTO, PAPER, Auto, make_space
 from clearning._search_watch import Watch
-from clearning._sklearn import Interval, StrOptions, routing_enabled
+from clearning._sklearn import Interval, StrOptions, routing_enabled, safe_indexing
 from clearning.losses import Loss
 
 GRID_CONSTRAINTS: dict[str, list[Any]] = {
@@ -104,17 +106,30 @@ class SearchMixin(MarginClassifierMixin):
         calibration = self._calibration(folds, target, sample_weight, has_link=has_link)
         linked = has_link or calibration is not None
         weight = relative(np.asarray(score_params.get("sample_weight", np.ones(len(target.codes)))))
+        work = Work(
+            folds=folds,
+            settings=self._settings(),
+            metric=make_metric(self.scoring, X, target, score_params, has_link=linked),
+            calibration=calibration,
+            n_jobs=self.n_jobs,
+            watch=Watch(self.verbose, self._cheaper),
+        )
+
+        def work_on(rows: Indices) -> Work:
+            part = self._plan(
+                safe_indexing(X, rows),
+                target.rows(rows),
+                folds_on(folds, rows, len(target.codes)),
+                None if sample_weight is None else sample_weight[rows],
+                {name: safe_indexing(value, rows) for name, value in score_params.items()},
+            )
+            return replace(part.work, watch=work.watch)
+
         return Search(
             space=space,
             penalties=self._penalties(),
-            work=Work(
-                folds=folds,
-                settings=self._settings(),
-                metric=make_metric(self.scoring, X, target, score_params, has_link=linked),
-                calibration=calibration,
-                n_jobs=self.n_jobs,
-                watch=Watch(self.verbose, self._cheaper),
-            ),
+            work=work,
+            work_on=work_on,
             fold_weight=np.array([weight[test].sum() for _, test in folds]),
             selection=self.selection,
             clearly=self._auto.clearly,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from numbers import Integral
 from threading import Condition, Lock
 from typing import Any
@@ -17,6 +17,9 @@ from clearning._problem import Problem, Target
 from clearning.path import RegularizationPath
 
 Fold = tuple[Indices, Indices]
+
+# Samples of a class that are drawn for every fold.
+_LEAST_OF_A_CLASS = 4
 
 
 def make_folds(
@@ -34,19 +37,73 @@ def make_folds(
             f"cv={cv} needs at least {cv} samples of each class, but class {label!r} has "
             f"n_samples = {min(counts)}. Use fewer folds, or pass a splitter as cv."
         )
-    folds = list(check_cv(cv, y, classifier=True).split(X, y, **(split_params or {})))
+    given = list(check_cv(cv, y, classifier=True).split(X, y, **(split_params or {})))
+    if not given:
+        raise ValueError(
+            "cv gives no folds. Pass a number of folds, a splitter or pairs of indices."
+        )
+    folds = [_check_fold(number, fold, len(target.codes)) for number, fold in enumerate(given)]
     for number, (train, test) in enumerate(folds):
         left = class_counts(target, train)
         if min(left) == 0:
             missing = target.classes.tolist()[int(np.argmin(left))]
             lack = "only one class" if len(left) == 2 else f"no sample of class {missing!r}"
             raise ValueError(
-                f"Fold {number} of cv={cv!r} leaves {lack} to train on. "
+                f"Fold {number} of cv leaves {lack} to train on. "
                 "Use fewer folds, or folds that are stratified by class."
             )
         if max(class_counts(target, test)) == 0:
-            raise ValueError(f"Fold {number} of cv={cv!r} has no sample with weight to test on.")
+            raise ValueError(f"Fold {number} of cv has no sample with weight to test on.")
     return folds
+
+
+def _check_fold(number: int, fold: Any, n_samples: int) -> Fold:
+    """Return a fold's training and test samples by their numbers, or say what is wrong with it."""
+    parts = []
+    for part in map(np.asarray, fold):
+        if part.dtype == bool and part.shape == (n_samples,):
+            part = np.flatnonzero(part)
+        fits = part.ndim == 1 and (part.dtype.kind in "iu" or part.size == 0)
+        if not fits or (part.size and not -n_samples <= part.min() <= part.max() < n_samples):
+            raise ValueError(
+                f"Fold {number} of cv must be a pair of training and test indices, integers below "
+                f"the number of samples ({n_samples}) or masks of that length; got {part.dtype} of "
+                f"shape {part.shape}" + (f" from {part.min()} to {part.max()}." if fits else ".")
+            )
+        parts.append(np.arange(n_samples)[part.astype(np.intp)])
+    return parts[0], parts[1]
+
+
+def folds_on(folds: Sequence[Fold], rows: Indices, n_samples: int) -> list[Fold]:
+    """Return folds in terms of some of the samples."""
+    position = np.full(n_samples, -1)
+    position[rows] = np.arange(len(rows))
+    parts = [tuple(position[part] for part in fold) for fold in folds]
+    return [(train[train >= 0], test[test >= 0]) for train, test in parts]
+
+
+def some_samples(folds: Sequence[Fold], target: Target, most: int, seed: int) -> Indices | None:
+    """Draw so many samples at most, with all classes in every fold; None where all are to be taken.
+
+    Each class has its share, but not fewer than a fold can do with.
+    """
+    n_samples = len(target.codes)
+    if n_samples <= most:
+        return None
+    rng, least = np.random.default_rng(seed), _LEAST_OF_A_CLASS * len(folds)
+    counts = class_counts(target, slice(None))
+    drawn = [
+        rng.permutation(np.flatnonzero(target.codes == code))[
+            : max(most * count // n_samples, least)
+        ]
+        for code, count in enumerate(counts)
+    ]
+    rows = np.sort(np.concatenate(drawn))
+    part = target.rows(rows)
+    for train, test in folds_on(folds, rows, n_samples):
+        if min(class_counts(part, train)) == 0 or max(class_counts(part, test), default=0) == 0:
+            return None
+    return rows
 
 
 def class_counts(target: Target, index: Any) -> list[int]:

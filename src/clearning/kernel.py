@@ -65,7 +65,8 @@ class KernelCLearningClassifier(BaseKernelClassifier):
         Expand in so many well-chosen training samples instead of all, which None stands for;
         memory is then O(n_samples·n_landmarks). ``"auto"`` takes all up to 2000 samples and
         landmarks beyond, first 250; more are drawn, where the fit falls short, until
-        ``full_gap_`` is at most 0.003 of the objective of the intercept alone or there are 2000.
+        ``full_gap_`` is at most 0.003 of the objective of the intercept alone or there are 2000
+        (of m classes, 2000 / (m − 1)).
     loss : {"coherence", "logistic", "huberized_hinge", "squared_hinge", "hinge"} or Loss, \
             default="coherence"
         ``"coherence"`` is the C-loss. The hinge-like losses have no probabilities.

@@ -62,8 +62,7 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--kernel",
         action=argparse.BooleanOptionalAction,
-        help="try a kernel; by default up to 5000 rows to learn from, "
-        "or 5000 / (m - 1) of m classes",
+        help="try a kernel; by default up to 5000 rows to learn from",
     )
     group.add_argument(
         "--selection",

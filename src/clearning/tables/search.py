@@ -14,8 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from clearning import CLearningClassifierCV, KernelCLearningClassifierCV
 
-# Beyond so many training rows a kernel is tried only if asked for; each class after the second has
-# a score of its own, which counts as much as the rows again.
+# Beyond so many training rows a kernel is tried only if asked for.
 MOST_KERNEL_ROWS = 5000
 
 
@@ -42,17 +41,12 @@ def search(
     """
     common = {"cv": cv, "selection": options.selection, "n_jobs": options.jobs}
     candidates = {"linear": CLearningClassifierCV(**common)}
-    if options.kernel or (options.kernel is None and is_small_enough(Z.shape[0], y)):
+    if options.kernel or (options.kernel is None and Z.shape[0] <= MOST_KERNEL_ROWS):
         candidates["kernel"] = KernelCLearningClassifierCV(**common)
     notes: list[str] = []
     records = [_fit(name, each, Z, y, weight, notes, say) for name, each in candidates.items()]
     chosen, reason = _choose(records)
     return Choice(candidates[chosen], records, reason, notes)
-
-
-def is_small_enough(n_rows: int, y: Any) -> bool:
-    """Whether a kernel is tried unasked."""
-    return n_rows * (len(np.unique(y)) - 1) <= MOST_KERNEL_ROWS
 
 
 def _fit(
