@@ -67,6 +67,9 @@ inline constexpr double good_contraction = 0.1;
 // The last steps of a penalty that a fresh matrix needs anyway.
 inline constexpr double steps_with_fresh_gram = 1.5;
 
+// New columns of a Gram matrix that are multiplied without a panel of the old ones (5000 x 500, 100,000 x 100).
+inline constexpr int few_columns = 32;
+
 // --- Blocks of memory -----------------------------------------------------------------------------------------------
 // Rows of a panel of `count` columns: it stays in the second-level cache, with runs long enough to stream.
 inline std::int64_t panel_rows(int count) { return std::clamp<std::int64_t>(131072 / count, 192, 2048); }

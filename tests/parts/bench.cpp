@@ -50,7 +50,10 @@ class Bench {
   void add(const Columns& columns) { set_.add(columns); }
   Columns start(double previous_alpha) const { return screening_.start(at_, previous_alpha, iterate_, set_); }
   Columns cold_start() const { return screening_.cold_start(at_, iterate_); }
-  int admit() { return screening_.admit(at_, {iterate_.e, iterate_.b, iterate_.form}, iterate_, set_); }
+  int admit() {
+    const DualPoint dual{iterate_.e, iterate_.b, iterate_.form};
+    return Screening<P>::admit(screening_.violators(at_, dual, iterate_, set_), set_);
+  }
   Columns columns() const { return set_.columns(); }
 
   nb::dict propose() {

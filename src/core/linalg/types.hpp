@@ -20,10 +20,5 @@ inline Columns every_index(Index count) {
 }
 
 inline double sum_of(const Vector& v) { return std::accumulate(v.begin(), v.end(), 0.0); }
-inline double largest_size(const Vector& v) {
-  double most = 0.0;
-  for (double x : v) most = std::max(most, std::fabs(x));
-  return most;
-}
 
 }  // namespace clearning

@@ -68,6 +68,42 @@ void combine(const double* const* columns, size_t count, const double* b, size_t
   }
 }
 
+// Two columns and four vectors at a time, in blocks of rows that stay in the first-level cache: each column is read
+// once.
+void cross(const double* const* columns, size_t count, const double* const* vectors, size_t m, size_t n, double* out,
+           size_t stride) {
+  constexpr size_t most = block_rows / 4;
+  for (size_t begin = 0; begin < n; begin += most) {
+    const size_t rows = n - begin < most ? n - begin : most;
+    for (size_t c = 0; c < count; c += 2) {
+      const bool pair = c + 1 < count;
+      const double *x = columns[c] + begin, *z = columns[pair ? c + 1 : c] + begin;
+      for (size_t k = 0; k < m; k += 4) {
+        const size_t last = m - k < 4 ? m - k - 1 : 3;  // fewer than four are filled up with the last of them
+        const double *v0 = vectors[k] + begin, *v1 = vectors[k + (last < 1 ? last : 1)] + begin,
+                     *v2 = vectors[k + (last < 2 ? last : 2)] + begin, *v3 = vectors[k + last] + begin;
+        double x0 = 0, x1 = 0, x2 = 0, x3 = 0, z0 = 0, z1 = 0, z2 = 0, z3 = 0;
+#pragma omp simd reduction(+ : x0, x1, x2, x3, z0, z1, z2, z3)
+        for (size_t i = 0; i < rows; ++i) {
+          x0 += x[i] * v0[i];
+          x1 += x[i] * v1[i];
+          x2 += x[i] * v2[i];
+          x3 += x[i] * v3[i];
+          z0 += z[i] * v0[i];
+          z1 += z[i] * v1[i];
+          z2 += z[i] * v2[i];
+          z3 += z[i] * v3[i];
+        }
+        const double of_x[4] = {x0, x1, x2, x3}, of_z[4] = {z0, z1, z2, z3};
+        for (size_t t = 0; t <= last; ++t) {
+          out[(k + t) * stride + c] += of_x[t];
+          if (pair) out[(k + t) * stride + c + 1] += of_z[t];
+        }
+      }
+    }
+  }
+}
+
 // Rows of many vectors at once: fewer, so that all of them stay in the second-level cache.
 constexpr size_t many_rows = 512;
 
@@ -142,6 +178,46 @@ void multiply(const double* x, const double* y, double shift, double* out, size_
   for (size_t i = 0; i < n; ++i) out[i] = x[i] * (y[i] - shift);
 }
 
+double largest(const double* x, size_t n) {
+  double most = 0.0;
+#pragma omp simd reduction(max : most)
+  for (size_t i = 0; i < n; ++i) most = std::fabs(x[i]) > most ? std::fabs(x[i]) : most;
+  return most;
+}
+
+double sizes(const double* x, size_t n) {
+  double sum = 0.0;
+#pragma omp simd reduction(+ : sum)
+  for (size_t i = 0; i < n; ++i) sum += std::fabs(x[i]);
+  return sum;
+}
+
+double squared_distance(const double* x, const double* y, size_t n) {
+  double sum = 0.0;
+#pragma omp simd reduction(+ : sum)
+  for (size_t i = 0; i < n; ++i) sum += (x[i] - y[i]) * (x[i] - y[i]);
+  return sum;
+}
+
+WeightSums foresee(const double* e, const double* h, const double* along, double shift, double unit, const double* y,
+                   const double* weight, double limit, double* theta, size_t n) {
+  double positive = 0.0, negative = 0.0, positive_square = 0.0, negative_square = 0.0, put_back = 0.0;
+#pragma omp simd reduction(+ : positive, negative, positive_square, negative_square, put_back)
+  for (size_t i = 0; i < n; ++i) {
+    const double s = -y[i] * (e[i] + unit * h[i] * (along[i] + shift));
+    const double most = weight[i] > 0.0 ? limit * weight[i] : 0.0;
+    const double above = s < 0.0 ? 0.0 : s, inside = above > most ? most : above;
+    const double of_positive = y[i] > 0.0 ? inside : 0.0, of_negative = y[i] > 0.0 ? 0.0 : inside;
+    theta[i] = -inside * y[i];
+    positive += of_positive;
+    negative += of_negative;
+    positive_square += of_positive * of_positive;
+    negative_square += of_negative * of_negative;
+    put_back += (s - inside) * (s - inside);
+  }
+  return {positive, negative, positive_square, negative_square, put_back};
+}
+
 void scale_class(const double* y, double sign, double factor, double* v, size_t n) {
 #pragma omp simd
   for (size_t i = 0; i < n; ++i) v[i] *= y[i] * sign > 0.0 ? factor : 1.0;
@@ -173,8 +249,9 @@ size_t above(const double* v, const double* norm, double radius, const double* f
 }  // namespace
 
 extern const VectorLoops vector_loops;
-const VectorLoops vector_loops = {dot_of<double>, dot_of<float>, axpy_of<double>, axpy_of<float>, dots,
-                                  combine,        moments,       axpy_weighted,   multiply,       above,
-                                  dots_many,      combine_many,  scale_class};
+const VectorLoops vector_loops = {
+    dot_of<double>, dot_of<float>, axpy_of<double>, axpy_of<float>,   dots,    combine,
+    cross,          moments,       axpy_weighted,   multiply,         above,   dots_many,
+    combine_many,   largest,       sizes,           squared_distance, foresee, scale_class};
 
 }  // namespace clearning::CLEARNING_TARGET

@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <type_traits>
 #include <vector>
 
@@ -123,8 +124,10 @@ struct Dense {
   }
   // Rows without curvature (common at small temperature) are left out of the product.
   double rounded_square(Index, double square) const { return tuning::constant_share_dense * square; }
-  void centred_gram(const Columns& columns, int first, const double* h, double, const double* mean, double* gram,
+  void centred_gram(const Columns& columns, int first, const double* h, double total, const double* mean, double* gram,
                     int stride, Workspace& space) const {
+    if constexpr (std::is_same_v<T, double>)
+      if (thin_gram(columns, first, h, total, mean, gram, stride, space)) return;
     const int count = static_cast<int>(columns.size());
     const Index rows = std::min(n, tuning::panel_rows(count));
     auto& [picked, root, panel] = space;
@@ -155,6 +158,33 @@ struct Dense {
       }
       accumulate_panel(panel.data(), taken, count, first, gram, stride);
     }
+  }
+
+ private:
+  // The same where few columns are new. Only these are weighted and centred; the others are read as they are, once for
+  // four of them, unless one would lose its digits by that. Returns whether it was done.
+  bool thin_gram(const Columns& columns, int first, const double* h, double total, const double* mean, double* gram,
+                 int stride, Workspace& space) const {
+    const int count = static_cast<int>(columns.size()), fresh = count - first;
+    if (first < fresh || fresh > tuning::few_columns) return false;
+    Vector squares(count);
+    for (int c = 0; c < count; ++c) {
+      squares[c] = c < first ? gram[static_cast<std::size_t>(c) * (stride + 1)] : spread(columns[c], h, mean[c], total);
+      if (total * mean[c] * mean[c] > tuning::far_from_zero * squares[c]) return false;
+    }
+    space.panel.resize(static_cast<std::size_t>(fresh * n));
+    std::vector<const double*> weighted(fresh);
+    for (int c = first; c < count; ++c) {
+      double *out = space.panel.data() + (c - first) * n, *target = gram + static_cast<std::size_t>(c) * stride;
+      loops().multiply(h, column(columns[c]), mean[c], out, n);
+      weighted[c - first] = out;
+      const double sum = std::accumulate(out, out + n, 0.0);  // nothing but rounding
+      for (int r = 0; r < count; ++r) target[r] = -mean[r] * sum;
+    }
+    loops().cross(starts_of(columns).data(), columns.size(), weighted.data(), weighted.size(), n,
+                  gram + static_cast<std::size_t>(first) * stride, stride);
+    for (int c = first; c < count; ++c) gram[static_cast<std::size_t>(c) * (stride + 1)] = squares[c];
+    return true;
   }
 };
 

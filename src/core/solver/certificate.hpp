@@ -24,7 +24,7 @@ class Certificate {
   template <class Share>
   double gap(const Stage<P>& at, const Iterate& x, const Columns& set, double enough, Share&& samples) {
     const DualPoint here{x.e, x.b, x.form};
-    if (problem_.free.empty()) return measure(at, x, set, here, x.v, enough, samples);
+    if (problem_.free.empty()) return measure(at, x, set, here, {x.v}, enough, samples);
     return gap_at(at, x, set, here, samples);
   }
 
@@ -37,7 +37,14 @@ class Certificate {
     Vector products(set.size());
     problem_.design.dots(set, theta.data(), products.data());
     for (std::size_t c = 0; c < set.size(); ++c) v_[set[c]] = products[c];
-    return measure(at, x, set, {theta, dual.b, dual.form}, v_, INFINITY, samples);
+    return measure(at, x, set, {theta, dual.b, dual.form}, {v_}, INFINITY, samples);
+  }
+
+  // The same at one whose correlations with the set are known, where no column has to be projected.
+  template <class Share>
+  double gap_at(const Stage<P>& at, const Iterate& x, const Columns& set, const DualPoint& dual, Correlated of,
+                Share&& samples) {
+    return measure(at, x, set, dual, of, INFINITY, samples);
   }
 
   // The samples' share where the loss that is minimised is the one that counts.
@@ -64,10 +71,10 @@ class Certificate {
   }
 
   template <class Share>
-  double measure(const Stage<P>& at, const Iterate& x, const Columns& set, const DualPoint& dual, const Vector& v,
+  double measure(const Stage<P>& at, const Iterate& x, const Columns& set, const DualPoint& dual, Correlated of,
                  double enough, Share&& samples) {
     const double gap =
-        penalty_.gap(at, x, set, dual, v, enough, [&](double scale) { return samples(scale, dual.theta); });
+        penalty_.gap(at, x, set, dual, of, enough, [&](double scale) { return samples(scale, dual.theta); });
     if (std::isnan(gap)) return INFINITY;
     return std::max(gap, 0.0);
   }

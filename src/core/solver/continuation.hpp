@@ -103,12 +103,7 @@ class Continuation {
 
   // How far scores that were foreseen are from the latest.
   double miss(const Vector& foreseen) const {
-    double sum = 0.0;
-    for (std::size_t i = 0; i < foreseen.size(); ++i) {
-      const double off = foreseen[i] - points_[0].score[i];
-      sum += off * off;
-    }
-    return sum;
+    return loops().squared_distance(foreseen.data(), points_[0].score.data(), foreseen.size());
   }
 
   // Computes the points' scores anew from their coefficients.

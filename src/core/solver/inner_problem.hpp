@@ -41,6 +41,11 @@ struct InnerProblem {
     count = k;
     for (Vector* v : {&b, &g, &l1, &ridge, &lower, &upper, &allowed}) v->resize(k);
   }
+  // The same problem in another unit.
+  void divide(double unit) {
+    for (Vector* v : {&g, &l1, &ridge, &allowed})
+      for (double& value : *v) value /= unit;
+  }
   // Takes a column of another problem over, at another gradient.
   void append(const InnerProblem& from, int c, double gradient) {
     ++count;

@@ -36,6 +36,12 @@ struct DualPoint {
   const Vector &b, &form;
 };
 
+// Correlations of columns with a dual point, each known up to `off` times its column's length, beside their rounding.
+struct Correlated {
+  const Vector& v;
+  double off = 0.0;
+};
+
 namespace detail {
 
 // Newton's steps on the intercept alone, kept within what is known to hold the optimum. Sets a.

@@ -11,13 +11,15 @@ class PenaltyGap<P, KernelForm<T>> {
  public:
   PenaltyGap(const P& problem, const Screening<P>&) : problem_(problem) {}
 
-  // At a dual point whose correlations with the set are v. samples(scale): the samples' share of the gap when the
+  // At a dual point whose correlations with the set are given. samples(scale): the samples' share of the gap when the
   // dual weights are scaled.
   template <class Share>
-  double gap(const Stage<P>& at, const Iterate& x, const Columns& set, const DualPoint& dual, const Vector& v, double,
+  double gap(const Stage<P>& at, const Iterate& x, const Columns& set, const DualPoint& dual, Correlated of, double,
              Share&& samples) {
+    const Vector& v = of.v;
     const double level = at.ridge_level();
-    const double noise = rounding_of_gradient(at, dual);
+    const double length = std::sqrt(static_cast<double>(problem_.n)) * problem_.penalty.quadratic.largest();
+    const double noise = rounding_of_gradient(at, dual) + of.off * length;
     double scale = 1.0, cross = 0.0, square = 0.0, absolute = 0.0, dual_square = 0.0;
     for (int j : set) {
       const double g = std::fabs(v[j] + level * dual.form[j]) + noise, l1 = at.l1(j);

@@ -74,9 +74,7 @@ class LineSearch {
 
   // Sets b, form and drift.
   static void commit(const Move& move, const Direction& along, double t, Iterate& x) {
-    double largest = 0.0;
-    for (std::size_t i = 0; i < x.score.size(); ++i)
-      largest = std::max(largest, std::fabs(x.score[i]) + std::fabs(t * along.score[i]));
+    const double largest = largest_size(x.score) + t * largest_size(along.score);
     x.drift += tuning::unit_rounding * largest + t * along.drift;
     for (std::size_t c = 0; c < move.columns.size(); ++c) {
       double& b = x.b[move.columns[c]];

@@ -139,7 +139,7 @@ class Solver {
   const Vector& dual() { return certificate_.dual(at_, x_); }
 
   // Lets columns in that violate their threshold; returns how many.
-  int admit() { return admit({dual(), x_.b, x_.form}); }
+  int admit() { return Screening<P>::admit(violators({dual(), x_.b, x_.form}), set_); }
 
   template <class Course>
   double gap(const Course& course, double enough = INFINITY) {
@@ -227,7 +227,10 @@ class Solver {
     return out.converged;
   }
 
-  int admit(const DualPoint& dual) { return fixed_ ? 0 : screening_.admit(at_, dual, x_, set_); }
+  typename Screening<P>::Ranked violators(const DualPoint& dual) {
+    if (fixed_) return {};
+    return screening_.violators(at_, dual, x_, set_);
+  }
 
   // The next step, which is not taken yet.
   void propose() {
@@ -249,14 +252,28 @@ class Solver {
     return true;
   }
 
-  // The gap at the dual point that the step foresees; infinite where columns violate its constraints, which come in
-  // then.
+  // The gap at the dual point that the step foresees. Columns outside of the set that violate its constraints are
+  // counted, and come in where they cost too much.
   template <class Course>
   double gap_of_step(const Course& course) {
-    curved_.predict(x_, move_, along_);
-    if (!curved_.make_feasible(at_) || admit(curved_.point()) > 0) return INFINITY;
-    return certificate_.gap_at(at_, x_, set_.columns(), curved_.point(),
-                               [&](double scale, const Vector& dual) { return course.samples_share(scale, dual); });
+    if (!curved_.predict(at_, x_, move_, along_)) return INFINITY;
+    const auto outside = violators(curved_.point());
+    Columns counted = set_.columns();
+    for (const auto& violator : outside) counted.push_back(violator.second);
+    const double gap = gap_of_step(course, counted);
+    if (!(gap <= at_.goal)) Screening<P>::admit(outside, set_);
+    return gap;
+  }
+
+  template <class Course>
+  double gap_of_step(const Course& course, const Columns& counted) {
+    const auto share = [&](double scale, const Vector& dual) { return course.samples_share(scale, dual); };
+    const auto length = [&](int j) { return screening_.length(j); };
+    double off = 0.0;
+    if (!problem_.free.empty() || !step_.foresee(x_, set_, model_, move_, length, foreseen_, off))
+      return certificate_.gap_at(at_, x_, counted, curved_.point(), share);
+    for (std::size_t c = set_.size(); c < counted.size(); ++c) foreseen_[counted[c]] = x_.v[counted[c]];
+    return certificate_.gap_at(at_, x_, counted, curved_.point(), {foreseen_, off + curved_.off()}, share);
   }
 
   // A step that promises no more than the goal need not be taken: its dual point tells how little it would gain.
@@ -304,6 +321,7 @@ class Solver {
   Progress progress_;
   Move move_;  // the step at hand, and where it leads
   Direction along_;
+  Vector foreseen_;        // correlations of the set with the dual point that it foresees
   double worst_ = 0.0;     // the violation that it begins with
   bool is_ahead_ = false;  // it was not taken, and its end is nearer to the solution than the iterate
   double gain_ = INFINITY;

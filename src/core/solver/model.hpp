@@ -22,6 +22,8 @@ class Model {
   const double* gram() const { return gram_.data(); }
   int stride() const { return stride_; }
   const Vector& gram_h() const { return gram_h_; }  // the curvature that it was made with
+  double largest_h() const { return largest_h_; }
+  double unit() const { return unit_; }  // what it is to be multiplied by
   double mean(int c) const { return mean_[c]; }
   bool changed() const { return changed_; }  // by the last update, but for columns that were added
 
@@ -53,9 +55,14 @@ class Model {
     const bool rebuild = is_stale(set, worst);
     fresh_ = rebuild;
     changed_ = rebuild || level_ != at.ridge_level();
+    // Curvature falls along a path, most of it by a common factor. Beside a ridge another one asks for a new factor, so
+    // that it waits for that.
+    if (!rebuild && total_ > 0.0 && (changed_ || level_ == 0.0)) unit_ = sum_of(curvature_.h()) / total_;
     if (!changed_ && count_ == k) return;
     if (rebuild) {
+      unit_ = 1.0;
       gram_h_ = curvature_.h();
+      largest_h_ = largest_size(gram_h_);
       count_ = 0;
       total_ = sum_of(gram_h_);
       contraction_ = tuning::hoped_contraction;
@@ -137,7 +144,7 @@ class Model {
   Curvature curvature_;
   Vector gram_, mean_, gram_h_;
   int count_ = 0, stride_ = 0;  // columns in the matrix, and how far its columns are apart
-  double total_ = 0.0, level_ = 0.0;
+  double unit_ = 1.0, total_ = 0.0, largest_h_ = 0.0, level_ = 0.0;
   double contraction_ = tuning::hoped_contraction;  // of the worst violation by the last step
   bool fresh_ = false, changed_ = false;
   bool crawls_ = false;  // descent on the residual: strongly correlated columns need second-order steps

@@ -9,7 +9,8 @@ struct Move {
   Columns columns;
   Vector delta, target;
   double shift = 0.0;
-  const Vector* curvature = nullptr;  // of the model that it minimises
+  const Vector* curvature = nullptr;  // of the model that it minimises, in units of `unit`
+  double unit = 1.0;
 
   bool empty() const { return columns.empty(); }
   void add(int column, double from, double to) {

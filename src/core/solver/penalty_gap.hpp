@@ -15,15 +15,16 @@ class PenaltyGap {
  public:
   PenaltyGap(const P& problem, const Screening<P>& screening) : problem_(problem), screening_(screening) {}
 
-  // At a dual point whose correlations with the set are v. samples(scale): the samples' share when it is scaled,
+  // At a dual point whose correlations with the set are given. samples(scale): the samples' share when it is scaled,
   // which is left out once the columns' share alone exceeds `enough`.
   template <class Share>
-  double gap(const Stage<P>& at, const Iterate& x, const Columns& set, const DualPoint& dual, const Vector& v,
+  double gap(const Stage<P>& at, const Iterate& x, const Columns& set, const DualPoint& dual, Correlated of,
              double enough, Share&& samples) const {
     const Vector& theta = dual.theta;
-    const double pull = tuning::unit_rounding * std::sqrt(loops().dot(theta.data(), theta.data(), theta.size()));
-    const double scale = feasible_scale(at, x, set, v, pull);
-    const double columns = columns_share(at, x, set, v, scale, pull);
+    const double rounding = tuning::unit_rounding * std::sqrt(loops().dot(theta.data(), theta.data(), theta.size()));
+    const double pull = rounding + of.off;
+    const double scale = feasible_scale(at, x, set, of.v, pull);
+    const double columns = columns_share(at, x, set, of.v, scale, pull);
     return columns <= enough ? columns + samples(scale) : columns;
   }
 

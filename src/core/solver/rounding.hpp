@@ -25,14 +25,10 @@ template <class P>
 Rounding rounding_of_objective(const Stage<P>& at, const Iterate& x, const Columns& set, const Screening<P>& screening,
                                double objective) {
   const P& problem = at.problem;
-  const Samples& samples = problem.samples;
   const double limit = std::visit([](const auto& phi) { return phi.weight_limit(); }, problem.loss);
-  double size = std::fabs(x.a) + size_of_products(set, screening, [&](std::size_t c) { return x.b[set[c]]; });
-  double pull = 0.0;
-  for (std::size_t i = 0; i < samples.n; ++i) {
-    size += samples.weight[i] * std::fabs(samples.offset[i]);
-    pull += std::fabs(x.e[i]);
-  }
+  const double size = std::fabs(x.a) + screening.mean_offset() +
+                      size_of_products(set, screening, [&](std::size_t c) { return x.b[set[c]]; });
+  const double pull = loops().sizes(x.e.data(), x.e.size());
   // A loss without a bound on its slope has the slope that it has here.
   const double slope = std::isfinite(limit) ? limit : pull;
   const double cancelling = problem.penalty.quadratic.cancelling(x.b, pull, at.ridge_level());

@@ -1,5 +1,6 @@
 // Which columns come into the working set: those that a penalty's start needs, and those that violate their threshold.
 #pragma once
+#include <tuple>
 #include <utility>
 
 #include "solver/references.hpp"
@@ -14,6 +15,8 @@ class Screening {
   explicit Screening(const P& problem)
       : problem_(problem), lengths_(problem.p), norms_(problem.p),
         spread_(std::sqrt(*std::max_element(problem.samples.weight, problem.samples.weight + problem.n))) {
+    for (Index i = 0; i < problem.n; ++i)
+      mean_offset_ += problem.samples.weight[i] * std::fabs(problem.samples.offset[i]);
     const Vector ones(problem.n, 1.0);
     for (Index j = 0; j < problem.p; ++j) {
       double first, second;
@@ -27,6 +30,7 @@ class Screening {
   double length(Index j) const { return lengths_[j]; }
   // At least the weighted mean of |x_j|, by Cauchy-Schwarz.
   double mean_size(Index j) const { return spread_ * lengths_[j]; }
+  double mean_offset() const { return mean_offset_; }
   double norm(Index j) const { return norms_[j]; }  // about the mean where there is an intercept
   void remember(const Vector& dual, const Vector& correlations) { references_.remember(dual, correlations); }
 
@@ -55,17 +59,23 @@ class Screening {
     return wanted;
   }
 
-  // Brings v up to date where a column outside the set could matter to this dual point, and lets those above their
-  // threshold in. Sets v outside the set, and the set; returns how many came.
-  int admit(const Stage<P>& at, const DualPoint& dual, Iterate& x, WorkingSet& set) {
-    const Columns doubtful = correlate_outside(at, dual, x, set);
+  using Ranked = std::vector<std::pair<double, int>>;  // the worst has the smallest number
+
+  // Brings v up to date where a column outside the set could matter to this dual point; returns those above their
+  // threshold. Sets v outside the set.
+  Ranked violators(const Stage<P>& at, const DualPoint& dual, Iterate& x, const WorkingSet& set) {
     const auto& quadratic = problem_.penalty.quadratic;
-    std::vector<std::pair<double, int>> violators;
-    for (int j : doubtful) {
+    Ranked found;
+    for (int j : correlate_outside(at, dual, x, set)) {
       const double gradient = x.v[j] + quadratic.gradient_at_zero(dual.form, j, at.ridge_level());
       const double excess = optimality_violation(0.0, gradient, at.l1(j), at.lower(j), at.upper(j));
-      if (excess > 0.0) violators.emplace_back(-excess / std::max(at.l1(j), tuning::tiny), j);
+      if (excess > 0.0) found.emplace_back(-excess / std::max(at.l1(j), tuning::tiny), j);
     }
+    return found;
+  }
+
+  // Lets the worst of them in; returns how many came.
+  static int admit(Ranked violators, WorkingSet& set) {
     Columns entering;
     append_worst(violators, std::max<std::size_t>(tuning::first_columns, set.size()), entering);
     set.add(entering);
@@ -73,8 +83,6 @@ class Screening {
   }
 
  private:
-  using Ranked = std::vector<std::pair<double, int>>;  // the worst has the smallest number
-
   static void append_worst(Ranked& ranked, std::size_t most, Columns& to) {
     const auto kept = std::min(ranked.size(), most);
     std::partial_sort(ranked.begin(), ranked.begin() + kept, ranked.end());
@@ -110,11 +118,13 @@ class Screening {
     return doubtful;
   }
 
+  // Sets v outside the set, which is no longer exact there.
   double predict_outside(const Vector& dual, Iterate& x, const WorkingSet& set) {
-    Vector exact(set.size());
-    for (int c = 0; c < set.size(); ++c) exact[c] = x.v[set.columns()[c]];
+    std::vector<std::pair<double, int>> exact;
+    for (int j : set.columns()) exact.emplace_back(x.v[j], x.stamp[j]);
     const double radius = references_.predict(dual, x.v);
-    for (int c = 0; c < set.size(); ++c) x.v[set.columns()[c]] = exact[c];
+    std::fill(x.stamp.begin(), x.stamp.end(), -1);
+    for (int c = 0; c < set.size(); ++c) std::tie(x.v[set.columns()[c]], x.stamp[set.columns()[c]]) = exact[c];
     return radius;
   }
 
@@ -132,7 +142,8 @@ class Screening {
 
   const P& problem_;
   Vector lengths_, norms_;
-  double spread_;  // the square root of the largest weight
+  double spread_;             // the square root of the largest weight
+  double mean_offset_ = 0.0;  // weighted mean of the offsets' sizes
   References references_;
 };
 

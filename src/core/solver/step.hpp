@@ -38,11 +38,14 @@ class Step {
     used_gram_ = model.wants_gram(set);
     if constexpr (P::Quadratic::needs_gram)
       return support_step_.propose(at, x, set, model, inner_, worst, fine_target(worst));
-    double shift = 0.0;
+    double shift = 0.0, unit = 1.0;
     if (used_gram_) {
       model.update_gram(at, set, worst);
       if (model.changed()) gram_descent_.invalidate();
+      unit = model.unit();
+      inner_.divide(unit);
       gram_descent_.solve(inner_, model.gram(), model.stride(), fine_target(worst));
+      inner_.divide(1.0 / unit);
     } else {
       model.forget_gram();
       shift = descend_without_gram(x, set, model, worst);
@@ -56,7 +59,32 @@ class Step {
     }
     move.shift = shift;
     move.curvature = used_gram_ ? &model.gram_h() : &model.h();
+    move.unit = unit;
     return move;
+  }
+
+  // Whether the model's matrix tells the correlations of the set with the dual point that a move foresees: those with
+  // the iterate's, changed by the matrix times the move. Sets v of the set; `off` is how far rounding may have put them
+  // off, by a column's length.
+  template <class Length>
+  bool foresee(const Iterate& x, const WorkingSet& set, const Model<P>& model, const Move& move, Length&& length,
+               Vector& v, double& off) {
+    if (P::Quadratic::needs_gram || !used_gram_) return false;
+    std::vector<const double*> columns;
+    double size = 0.0;
+    for (std::size_t c = 0; c < move.columns.size(); ++c) {
+      columns.push_back(model.gram() + static_cast<std::size_t>(set.place(move.columns[c])) * model.stride());
+      size += std::fabs(move.delta[c]) * length(move.columns[c]);
+    }
+    foreseen_.resize(set.size());
+    for (int c = 0; c < set.size(); ++c) foreseen_[c] = x.v[set.columns()[c]];
+    Vector change(move.delta);
+    for (double& d : change) d *= move.unit;
+    loops().combine(columns.data(), columns.size(), change.data(), foreseen_.size(), foreseen_.data());
+    v.resize(problem_.p);
+    for (int c = 0; c < set.size(); ++c) v[set.columns()[c]] = foreseen_[c];
+    off = 2.0 * tuning::unit_rounding * move.unit * model.largest_h() * size;
+    return true;
   }
 
  private:
@@ -86,6 +114,7 @@ class Step {
   ResidualDescent residual_descent_;
   RidgeDescent ridge_descent_;
   DirectStep<P> direct_;
+  Vector foreseen_;
   bool used_gram_ = false;
 };
 
