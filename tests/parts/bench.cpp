@@ -58,7 +58,7 @@ class Bench {
 
   nb::dict propose() {
     step_.load(at_, iterate_, set_, 1.0);
-    const Move move = step_.propose(at_, iterate_, set_, model_, 1.0);
+    const Move move = step_.propose(at_, iterate_, set_, model_, 1.0, false);
     nb::dict out;
     out["columns"] = move.columns;
     out["delta"] = numpy(move.delta);

@@ -43,7 +43,7 @@ struct HeldSparse {
 template <class D>
 double descend_on_residual(const D& x, InnerProblem& q, const In& e, const In& h, bool intercept, double target) {
   ResidualDescent descent;
-  descent.solve(q, x, every_index(x.p), copy(e), copy(h), intercept, target);
+  descent.solve(q, x, every_index(x.p), copy(e), copy(h), intercept, target, tuning::most_sweeps);
   return descent.intercept_shift();
 }
 

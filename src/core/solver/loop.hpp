@@ -167,7 +167,7 @@ class Solver {
     while (true) {
       problem_.settings.check_interrupt();
       if (is_next_to_nothing(course, out)) break;
-      const bool by_step = foresees && out.iterations < last_foreseen && step_.is_exact(set_, model_);
+      const bool by_step = foresees && out.iterations < last_foreseen && step_.may_prove(at_, set_, model_, is_near_);
       out.gap = by_step ? INFINITY : course.look(out);
       const Verdict first = course.before_step(out);
       if (first == Verdict::again) continue;
@@ -200,11 +200,14 @@ class Solver {
       }
       if (out.iterations >= problem_.settings.max_iter) break;
       ++out.iterations;
-      propose();
+      propose(by_step);
       const int held = set_.size();
       if (by_step && is_proved_by_step(course, best_dual, out)) break;
       if (set_.size() > held) continue;
-      if (advance()) continue;
+      if (advance()) {
+        if (is_proved_by(best_dual, course, out)) break;
+        continue;
+      }
       if (!by_step && !course.after_failure()) break;
       if (by_step) progress_.begin();
       foresees = false;
@@ -232,11 +235,13 @@ class Solver {
     return screening_.violators(at_, dual, x_, set_);
   }
 
-  // The next step, which is not taken yet.
-  void propose() {
+  // The next step, which is not taken yet. Where it is to be the proof its model is solved more exactly.
+  void propose(bool is_proof) {
     worst_ = step_.worst();
-    move_ = step_.propose(at_, x_, set_, model_, worst_);
+    move_ = step_.propose(at_, x_, set_, model_, worst_, is_proof);
     along_ = direction_of(problem_, move_);
+    promise_ = -0.5 * LineSearch<P>::promised(at_, move_, along_, x_);
+    is_near_ = promise_ <= tuning::near_promise * at_.goal;
     const auto delta = [&](std::size_t c) { return move_.delta[c]; };
     along_.drift = tuning::unit_rounding * size_of_products(move_.columns, screening_, delta);
   }
@@ -276,13 +281,19 @@ class Solver {
     return certificate_.gap_at(at_, x_, counted, curved_.point(), {foreseen_, off + curved_.off()}, share);
   }
 
-  // A step that promises no more than the goal need not be taken: its dual point tells how little it would gain.
+  // A step that promises no more than the goal need not be taken: its dual point tells how little it would gain. One
+  // that promises somewhat more is taken, and its dual point proves where it leads.
   template <class Course>
   bool is_proved_by_step(const Course& course, double& best_dual, Outcome& out) {
-    if (move_.empty() || -0.5 * LineSearch<P>::promised(at_, move_, along_, x_) > at_.goal) return false;
-    const double gap = gap_of_step(course);
-    best_dual = std::max(best_dual, objective(course) - gap);
-    is_ahead_ = out.converged = gap <= at_.goal;
+    if (move_.empty() || !is_near_) return false;
+    best_dual = std::max(best_dual, objective(course) - gap_of_step(course));
+    return is_ahead_ = is_proved_by(best_dual, course, out);
+  }
+
+  template <class Course>
+  bool is_proved_by(double dual, const Course& course, Outcome& out) {
+    const double gap = objective(course) - dual;
+    out.converged = gap <= at_.goal;
     if (out.converged) out.gap = gap;
     return out.converged;
   }
@@ -321,9 +332,11 @@ class Solver {
   Progress progress_;
   Move move_;  // the step at hand, and where it leads
   Direction along_;
-  Vector foreseen_;        // correlations of the set with the dual point that it foresees
-  double worst_ = 0.0;     // the violation that it begins with
-  bool is_ahead_ = false;  // it was not taken, and its end is nearer to the solution than the iterate
+  Vector foreseen_;            // correlations of the set with the dual point that it foresees
+  double worst_ = 0.0;         // the violation that it begins with
+  double promise_ = INFINITY;  // what it would take off the objective by its model
+  bool is_near_ = false;       // which is little
+  bool is_ahead_ = false;      // it was not taken, and its end is nearer to the solution than the iterate
   double gain_ = INFINITY;
   bool fixed_ = false;      // no column comes in
   bool was_given_ = false;  // the start: no path leads to it

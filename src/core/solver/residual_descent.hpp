@@ -11,16 +11,17 @@ class ResidualDescent {
   // `e` and `h` are the model's first and second derivatives in the score; e sums to zero with an intercept.
   template <class Design>
   int solve(InnerProblem& q, const Design& x, const Columns& columns, const Vector& e, const Vector& h, bool intercept,
-            double target) {
+            double target, int most_sweeps) {
     Vector start(e);
     for (double& r : start) r = -r;
     typename Design::Weighted model(x, columns, h, start);
     measure(q, x, model, columns, h, intercept);
     int sweeps = 0;
-    while (sweeps < tuning::most_sweeps) {
+    while (sweeps < most_sweeps) {
       ++sweeps;
-      if (sweep(q, model, false) <= target) break;
-      sweep_active(q, model, target, sweeps);
+      const double worst = sweep(q, model, false);
+      if (worst <= target) break;
+      sweep_active(q, model, std::max(target, tuning::sweeps_of_active * worst), most_sweeps, sweeps);
     }
     return sweeps;
   }
@@ -53,11 +54,11 @@ class ResidualDescent {
   // Sweeps over the columns with a coefficient, which lead straight to their limit: every few of them it is
   // extrapolated, and taken back if the next sweep finds more to do than the one before.
   template <class Model>
-  void sweep_active(InnerProblem& q, Model& model, double target, int& sweeps) {
+  void sweep_active(InnerProblem& q, Model& model, double target, int most_sweeps, int& sweeps) {
     SweepState before;
     double worst_before = INFINITY;
     limit_.begin();
-    while (sweeps < tuning::most_sweeps) {
+    while (sweeps < most_sweeps) {
       ++sweeps;
       const double worst = sweep(q, model, true);
       if (!before.b.empty() && worst > worst_before) restore(before, q, model);
@@ -66,10 +67,11 @@ class ResidualDescent {
       limit_.remember(state(q, model));
       if (!limit_.is_ready()) continue;
       SweepState ahead;
-      if (limit_.combine(ahead) && keeps_signs(ahead.b, q)) {
+      if (limit_.combine(ahead)) {
         before = state(q, model);
         worst_before = worst;
         restore(ahead, q, model);
+        put_back(before, q, model);
       }
       limit_.begin();
     }
@@ -87,12 +89,18 @@ class ResidualDescent {
     model.residual = from.residual;
     shift_ = from.shift;
   }
-  bool keeps_signs(const Vector& b, const InnerProblem& q) const {
+  // Coefficients that an extrapolation took past zero, or past a bound, go no farther.
+  template <class Model>
+  void put_back(const SweepState& from, InnerProblem& q, Model& model) {
     for (std::size_t c = 0; c < active_.size(); ++c) {
       const int j = active_[c];
-      if (b[c] * q.b[j] < 0.0 || b[c] < q.lower[j] || b[c] > q.upper[j]) return false;
+      const auto [low, high] = sign_range(from.b[c], q.l1[j], q.lower[j], q.upper[j]);
+      const double kept = std::clamp(q.b[j], low, high), back = kept - q.b[j];
+      if (back == 0.0) continue;
+      q.b[j] = kept;
+      model.take_off(j, back);
+      shift_ += back * mean_[j];
     }
-    return true;
   }
 
   template <class Model>

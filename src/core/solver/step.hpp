@@ -23,13 +23,16 @@ class Step {
     return worst_violation(at, x, set, inner_);
   }
   bool used_gram() const { return used_gram_; }
-  // Whether a step is the model's minimiser itself, and not only near it.
-  bool is_exact(const WorkingSet& set, const Model<P>& model) const {
-    return direct_.suits(problem_) || (set.size() > 0 && model.wants_gram(set));
+  // Whether a step's dual point is worth looking at: the step is the model's minimiser itself; or it is near, and what
+  // it leaves would be scaled away, which costs more than solving its model to the end.
+  bool may_prove(const Stage<P>& at, const WorkingSet& set, const Model<P>& model, bool is_near) const {
+    return direct_.suits(problem_) || (set.size() > 0 && model.wants_gram(set)) || (is_near && at.ridge_level() == 0.0);
   }
 
   // The move to the model's minimiser, which is solved until violations are well below `worst`; empty if there is none.
-  Move propose(const Stage<P>& at, const Iterate& x, const WorkingSet& set, Model<P>& model, double worst) {
+  // Where its dual point is to be a proof, it leaves less.
+  Move propose(const Stage<P>& at, const Iterate& x, const WorkingSet& set, Model<P>& model, double worst,
+               bool is_proof) {
     model.update_curvature(at, x);
     if (direct_.suits(problem_)) {
       used_gram_ = true;
@@ -48,7 +51,8 @@ class Step {
       inner_.divide(1.0 / unit);
     } else {
       model.forget_gram();
-      shift = descend_without_gram(x, set, model, worst);
+      shift = is_proof ? descend_without_gram(x, set, model, tuning::solved_model, tuning::most_sweeps_of_proof)
+                       : descend_without_gram(x, set, model, coarse_target(worst), tuning::most_sweeps);
     }
     Move move;
     for (int c = 0; c < inner_.count; ++c) {
@@ -93,17 +97,16 @@ class Step {
     const double enough = std::max(tuning::solved_model, tuning::fine_accuracy * worst);
     return std::clamp(tuning::gram_accuracy * worst, tuning::finest_model, enough);
   }
-  static double target(double accuracy, double worst) { return std::max(tuning::solved_model, accuracy * worst); }
+  static double coarse_target(double worst) { return std::max(tuning::solved_model, tuning::descent_accuracy * worst); }
 
-  double descend_without_gram(const Iterate& x, const WorkingSet& set, Model<P>& model, double worst) {
+  double descend_without_gram(const Iterate& x, const WorkingSet& set, Model<P>& model, double target,
+                              int most_sweeps) {
     const bool intercept = problem_.settings.intercept;
     if (problem_.is_smooth) {
-      ridge_descent_.solve(inner_, problem_.design, set.columns(), model.h(), intercept,
-                           target(tuning::gram_accuracy, worst), model.workspace());
+      ridge_descent_.solve(inner_, problem_.design, set.columns(), model.h(), intercept, target, model.workspace());
       return ridge_descent_.intercept_shift();
     }
-    residual_descent_.solve(inner_, problem_.design, set.columns(), x.e, model.h(), intercept,
-                            target(tuning::descent_accuracy, worst));
+    residual_descent_.solve(inner_, problem_.design, set.columns(), x.e, model.h(), intercept, target, most_sweeps);
     return residual_descent_.intercept_shift();
   }
 
