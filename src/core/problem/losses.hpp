@@ -152,6 +152,22 @@ struct Hinge {
   static Coherence warmed(double rho) { return Coherence({.rho = rho, .u = 1.0, .kappa = 1.0}); }
 };
 
+// How cold a loss is, in units of its margin, and the same loss at another temperature. Most have none.
+template <class L>
+double temperature_of(const L&) {
+  return std::numeric_limits<double>::infinity();
+}
+inline double temperature_of(const Coherence& phi) {
+  return phi.u > 0.0 ? phi.rho / phi.u : std::numeric_limits<double>::infinity();
+}
+template <class L>
+L warmed(const L& phi, double) {
+  return phi;
+}
+inline Coherence warmed(const Coherence& phi, double temperature) {
+  return Coherence({.rho = temperature * phi.u, .u = phi.u, .kappa = phi.kappa});
+}
+
 using Loss = std::variant<Coherence, HuberizedHinge, SquaredHinge, Hinge>;
 
 namespace detail {

@@ -77,14 +77,13 @@ class SmoothSolver {
   // fitted at higher ones before.
   void warm_up(SmoothCourse<P>& course) {
     const Loss& loss = solver_.problem().loss;
-    const auto* cold = std::get_if<Coherence>(&loss);
-    if (cold == nullptr) return;
-    const double first = tuning::first_temperature * cold->u;
-    for (double rho = first; rho > cold->rho; rho *= tuning::cooling_of_free) {
-      solver_.change_loss(Coherence({.rho = rho, .u = cold->u, .kappa = cold->kappa}));
+    const double cold = std::visit([](const auto& phi) { return temperature_of(phi); }, loss);
+    if (!(tuning::first_temperature > cold)) return;
+    for (double warm = tuning::first_temperature; warm > cold; warm *= tuning::cooling_of_free) {
+      solver_.change_loss(std::visit([&](const auto& phi) { return Loss(warmed(phi, warm)); }, loss));
       solver_.fit_free(course);
     }
-    if (first > cold->rho) solver_.change_loss(loss);
+    solver_.change_loss(loss);
   }
 
   // A penalty that is far from the last one, and does not give in soon, is reached by way of those between; unless
