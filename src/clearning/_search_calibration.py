@@ -10,6 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from clearning._problem import Target
 from clearning._search_folds import Fold, class_counts
 from clearning._search_links import SMOOTH, fit_links
 from clearning._search_scoring import Metric
-from clearning.losses import Coherence, MultiCoherence
+from clearning.losses import Logistic, MultiCoherence
 
 _MOST_COUNTED = 1e6
 
@@ -41,25 +42,33 @@ class Calibration:
     tests: Sequence[Indices]
     offset: float | None
 
+    @cached_property
+    def _rows(self) -> Indices:
+        """The test samples, fold by fold."""
+        return np.concatenate(self.tests)
+
+    @cached_property
+    def _others(self) -> Array:
+        """Their weights where a fold is left out, (samples, folds): zero in the fold itself."""
+        number = np.repeat(np.arange(len(self.tests)), [len(test) for test in self.tests])
+        weight = np.ones(len(self._rows)) if self.weight is None else self.weight[self._rows]
+        return np.asfortranarray(weight[:, None] * (number[:, None] != np.arange(len(self.tests))))
+
     def cross_fit(self, metric: Metric, scores: Sequence[Array]) -> Array:
         """Return a candidate's metric (alphas, folds).
 
         ``scores`` are those of each fold's test part, one column per alpha.
         """
-        rows = np.concatenate(self.tests)
-        number = np.repeat(np.arange(len(self.tests)), [len(test) for test in self.tests])
-        weight = np.ones(len(rows)) if self.weight is None else self.weight[rows]
-        others = weight[:, None] * (number[:, None] != np.arange(len(self.tests)))
+        codes = self.codes[self._rows]
         scales, offsets = fit_links(
-            np.concatenate(scores), self.codes[rows], others, self.n_classes, offset=self.offset
+            np.concatenate(scores), codes, self._others, self.n_classes, offset=self.offset
         )
         # In its own units each score has the plain link.
-        link: Any = Coherence(1.0, 0.0) if self.n_classes == 2 else MultiCoherence(1.0, 0.0)
-        wide = (slice(None),) if self.n_classes == 2 else (slice(None), None)
+        link: Any = Logistic() if self.n_classes == 2 else MultiCoherence(1.0, 0.0)
+        if self.n_classes > 2:
+            scales, offsets = scales[..., None], offsets[..., None]
         folds = zip(scores, self.tests, scales, offsets)
-        return np.stack(
-            [metric(link, f * t[wide] + b[wide], test) for f, test, t, b in folds], axis=1
-        )
+        return np.stack([metric(link, f * t + b, test) for f, test, t, b in folds], axis=1)
 
     def fit(self, columns: Sequence[Array]) -> tuple[Any, float]:
         """Return the calibrator of one penalty, and what is to be added to the scores before.
@@ -70,7 +79,7 @@ class Calibration:
         # Not at the top: that package builds on the classifiers.
         from clearning.calibration import CoherenceCalibrator, JointCoherenceCalibrator
 
-        rows, scores, shift = np.concatenate(self.tests), np.concatenate(columns), 0.0
+        rows, scores, shift = self._rows, np.concatenate(columns), 0.0
         codes, weight = self.codes[rows], None if self.weight is None else self.weight[rows]
         calibrator: Any = JointCoherenceCalibrator(u=0.0, smooth=SMOOTH)
         if self.n_classes == 2:
