@@ -47,7 +47,7 @@ def sparse_block(
 def fit_logit_lines(
     scores: NDArray[np.float64],
     y: NDArray[np.float64],
-    weights: NDArray[np.float64],
+    weight: NDArray[np.float64],
     doubt: float,
     hold: float,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...

@@ -1,8 +1,9 @@
 """Calibration inside a cross-validation, on scores that the fits had not seen.
 
-Every penalty of a candidate has scores of all folds' test samples. A link fitted to those of the
-other folds makes a fold's probabilities, so that no sample judges a link it has helped to fit; the
-calibrator fitted to all of them is for the model that is fitted to all samples.
+Every penalty of a candidate has scores of all folds' test samples. One link is fitted to them all,
+and judges the candidate in every fold; that of the chosen one is for the model that is fitted to
+all samples. It has one number or two, and is the same for all folds: links of their own, fitted to
+the other folds, would say more of the folds than of the candidate, and choose worse.
 """
 
 from __future__ import annotations
@@ -48,27 +49,26 @@ class Calibration:
         return np.concatenate(self.tests)
 
     @cached_property
-    def _others(self) -> Array:
-        """Their weights where a fold is left out, (samples, folds): zero in the fold itself."""
-        number = np.repeat(np.arange(len(self.tests)), [len(test) for test in self.tests])
-        weight = np.ones(len(self._rows)) if self.weight is None else self.weight[self._rows]
-        return np.asfortranarray(weight[:, None] * (number[:, None] != np.arange(len(self.tests))))
+    def _counts(self) -> Array:
+        """Their weights, as counts."""
+        return np.ones(len(self._rows)) if self.weight is None else self.weight[self._rows]
 
-    def cross_fit(self, metric: Metric, scores: Sequence[Array]) -> Array:
+    def judge(self, metric: Metric, scores: Sequence[Array]) -> Array:
         """Return a candidate's metric (alphas, folds).
 
         ``scores`` are those of each fold's test part, one column per alpha.
         """
-        codes = self.codes[self._rows]
-        scales, offsets = fit_links(
-            np.concatenate(scores), codes, self._others, self.n_classes, offset=self.offset
-        )
+        scales, offsets = self._links(np.concatenate(scores))
         # In its own units each score has the plain link.
         link: Any = Logistic() if self.n_classes == 2 else MultiCoherence(1.0, 0.0)
         if self.n_classes > 2:
-            scales, offsets = scales[..., None], offsets[..., None]
-        folds = zip(scores, self.tests, scales, offsets)
-        return np.stack([metric(link, f * t + b, test) for f, test, t, b in folds], axis=1)
+            scales, offsets = scales[:, None], offsets[:, None]
+        folds = zip(scores, self.tests)
+        return np.stack([metric(link, f * scales + offsets, test) for f, test in folds], axis=1)
+
+    def _links(self, scores: Array) -> tuple[Array, Array]:
+        codes = self.codes[self._rows]
+        return fit_links(scores, codes, self._counts, self.n_classes, offset=self.offset)
 
     def fit(self, columns: Sequence[Array]) -> tuple[Any, float]:
         """Return the calibrator of one penalty, and what is to be added to the scores before.
@@ -85,9 +85,8 @@ class Calibration:
         if self.n_classes == 2:
             calibrator, labels = CoherenceCalibrator(u=0.0, smooth=SMOOTH), codes > 0
         if self.offset is not None:
-            counts = np.ones((len(rows), 1)) if weight is None else weight[:, None]
-            scale, b = fit_links(scores[:, None], codes, counts, 2, offset=self.offset)
-            shift = float(b[0, 0] / scale[0, 0])
+            scale, b = self._links(scores[:, None])
+            shift = float(b[0] / scale[0])
         with warnings.catch_warnings():
             # Scores that say nothing, as at the largest penalty, are no cause for alarm here.
             warnings.simplefilter("ignore", ConvergenceWarning)
@@ -97,20 +96,18 @@ class Calibration:
 
 
 def can_calibrate(folds: Sequence[Fold], target: Target) -> bool:
-    """Whether the test samples of all folds but one are of every class, whichever is left out."""
-    return _lacking(folds, target) is None
+    """Whether the test samples of the folds are of every class."""
+    return bool(np.all(np.sum([class_counts(target, test) for _, test in folds], axis=0)))
 
 
 def make_calibration(
     folds: Sequence[Fold], target: Target, sample_weight: Array | None, *, offset: float | None
 ) -> Calibration:
     """Return the calibration of these folds, or say why there is none."""
-    number = _lacking(folds, target)
-    if number is not None:
+    if not can_calibrate(folds, target):
         every_class = "both classes" if target.n_classes == 2 else "every class"
         raise ValueError(
-            "calibrate=True fits to the test samples of all folds but one, which must be of "
-            f"{every_class}; without fold {number} of {len(folds)} they are not."
+            f"calibrate=True fits to the test samples of all folds, which must be of {every_class}."
         )
     every = np.arange(len(target.codes))
     return Calibration(
@@ -120,13 +117,6 @@ def make_calibration(
         [every[test] for _, test in folds],
         offset if target.n_classes == 2 else None,
     )
-
-
-def _lacking(folds: Sequence[Fold], target: Target) -> int | None:
-    """Return the first fold without whose test samples a class would be missing, or None."""
-    counts = np.array([class_counts(target, test) for _, test in folds])
-    without = (counts.sum(axis=0) - counts).min(axis=1)
-    return None if without.all() else int(np.argmin(without > 0))
 
 
 def _as_counts(weight: Array) -> Array:

@@ -1,15 +1,13 @@
 """Links fitted to many candidates' scores at once: logit = t f + b, or softmax(t g).
 
-Each column of scores has a scale t, one over its temperature, for each part of the samples. What is
-minimised is the cross-entropy against smoothed targets, which is convex. Of one column and all
-samples it is the fit of ``CoherenceCalibrator(u=0, smooth=0.5)``, with a free b that of
-``offset=True``, and of many classes that of ``JointCoherenceCalibrator(u=0)``. Two classes are the
-compiled core's; of many, arrays are of shape (samples, parts, columns, classes).
+Each column of scores has a scale t, one over its temperature. What is minimised is the
+cross-entropy against smoothed targets, which is convex. Of one column it is the fit of
+``CoherenceCalibrator(u=0, smooth=0.5)``, with a free b that of ``offset=True``, and of many classes
+that of ``JointCoherenceCalibrator(u=0)``. Two classes are the compiled core's; of many, arrays are
+of shape (samples, columns, classes).
 """
 
 from __future__ import annotations
-
-from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +29,7 @@ _ENTRIES = 2**20
 def fit_links(
     scores: Array, codes: NDArray[np.intp], weight: Array, n_classes: int, *, offset: float | None
 ) -> tuple[Array, Array]:
-    """Return the scales t and the offsets b, (parts, columns).
+    """Return the scales t and the offsets b, one a column.
 
     Parameters
     ----------
@@ -39,8 +37,8 @@ def fit_links(
         Held-out scores.
     codes : ndarray of shape (n_samples,)
         The place of each sample's class.
-    weight : ndarray of shape (n_samples, n_parts)
-        The samples' weights in each part; zero outside of it.
+    weight : ndarray of shape (n_samples,)
+        The samples' weights, as counts.
     n_classes : int
         Number of classes.
     offset : float or None
@@ -55,53 +53,43 @@ def fit_links(
     scales, offsets = _core.fit_logit_lines(
         np.asfortranarray(scores / unit, dtype=np.float64),
         np.where(codes == 1, 1.0, -1.0),
-        np.asfortranarray(weight, dtype=np.float64),
+        np.ascontiguousarray(weight, dtype=np.float64),
         SMOOTH,
         np.inf if offset is None else offset,
     )
-    shape = weight.shape[1], scores.shape[1]
-    return scales.reshape(shape) / unit, offsets.reshape(shape)
+    return scales / unit, offsets
 
 
 def _temperatures(g: Array, codes: NDArray[np.intp], weight: Array, n_classes: int) -> Array:
-    """Return the scales of all parts, each from that of all samples: a step or two is left."""
-    scales = np.empty((weight.shape[1], g.shape[1]))
-    for columns in _blocks(g.shape[1], weight.size * n_classes):
-        t = np.ones((1, scales[0, columns].size))
-        for parts in (weight.mean(axis=1, keepdims=True), weight):
-            target = _smoothed(codes, parts, n_classes)
-            t = _scales(g[:, None, columns], target[:, :, None, :], parts, t)
-        scales[:, columns] = t
+    """Return the scales of many classes' scores, some columns at a time."""
+    scales, target = np.empty(g.shape[1]), _smoothed(codes, weight, n_classes)
+    step = max(1, _ENTRIES // (len(weight) * n_classes))
+    for start in range(0, len(scales), step):
+        columns = slice(start, start + step)
+        scales[columns] = _scales(g[:, columns], target, weight)
     return scales
 
 
-def _blocks(n_columns: int, entries: int) -> Iterator[slice]:
-    step = max(1, _ENTRIES // max(entries, 1))
-    for start in range(0, n_columns, step):
-        yield slice(start, min(start + step, n_columns))
-
-
 def _smoothed(codes: NDArray[np.intp], weight: Array, n_classes: int) -> Array:
-    """Return each class's target, (samples, parts, classes): (N + c)/(N + mc) for a sample's own.
+    """Return each class's target, (samples, 1, classes): (N + c)/(N + mc) for a sample's own.
 
-    N is the weight that the part has of the sample's class, c the doubt and m the classes.
+    N is the weight of the sample's class, c the doubt and m the classes.
     """
     own = (codes[:, None] == np.arange(n_classes)).astype(float)
-    mass = (weight.T @ own)[:, codes].T[:, :, None]
-    return (mass * own[:, None, :] + SMOOTH) / (mass + n_classes * SMOOTH)
+    mass = (weight @ own)[codes][:, None]
+    return ((mass * own + SMOOTH) / (mass + n_classes * SMOOTH))[:, None]
 
 
 def _derivatives(g: Array, target: Array, weight: Array, t: Array) -> tuple[Array, Array]:
-    p = softmax(t[..., None] * g, axis=-1)
+    p = softmax(t[:, None] * g, axis=-1)
     mean = (p * g).sum(axis=-1)
-    slope = np.einsum("sg,sgk->gk", weight, mean - (target * g).sum(axis=-1))
     spread = (p * (g - mean[..., None]) ** 2).sum(axis=-1)
-    return slope, np.einsum("sg,sgk->gk", weight, spread)
+    return weight @ (mean - (target * g).sum(axis=-1)), weight @ spread
 
 
-def _scales(g: Array, target: Array, weight: Array, start: Array) -> Array:
+def _scales(g: Array, target: Array, weight: Array) -> Array:
     """Return where each slope is zero, by Newton's method in a bracket that only shrinks."""
-    t = np.repeat(start, weight.shape[1], axis=0)
+    t = np.ones(g.shape[1])
     low, high = np.zeros_like(t), np.full_like(t, np.inf)
     for _ in range(_MOST_STEPS):
         slope, curvature = _derivatives(g, target, weight, t)

@@ -1,7 +1,6 @@
 // Lines through scores: logit t f + b, fitted to the labels of two classes, which are doubted a little.
 #pragma once
 #include <cmath>
-#include <optional>
 
 #include "linalg/types.hpp"
 #include "linalg/vector_loops.hpp"
@@ -36,11 +35,9 @@ class LineFit {
     mean_target_ = (positive - pull_.offset) / mass;
   }
 
-  // Where nothing is known of the scores.
-  Line flat() const { return {0.0, has_offset_ ? rate() : 0.0}; }
-
-  // Newton's method from a start; steps that do not descend are halved.
-  Line from(Line line) {
+  // Newton's method from the rate alone; steps that do not descend are halved.
+  Line find() {
+    Line line{0.0, rate()};
     Point here = at(line);
     for (int k = 0; k < most_steps; ++k) {
       Line step = newton_step(here);
@@ -102,8 +99,8 @@ class LineFit {
   }
 
   // Scores that point the wrong way say nothing, and the rate is all there is.
-  Line usable(Line line) const { return line.scale >= least_scale ? line : Line{least_scale, flat().offset}; }
-  double rate() const { return std::log(mean_target_) - std::log1p(-mean_target_); }
+  Line usable(Line line) const { return line.scale >= least_scale ? line : Line{least_scale, rate()}; }
+  double rate() const { return has_offset_ ? std::log(mean_target_) - std::log1p(-mean_target_) : 0.0; }
 
   const double* f_;
   Samples samples_;
@@ -113,18 +110,5 @@ class LineFit {
   Vector z_, e_, h_;
   Loss logistic_ = Coherence(LossParameters{.rho = 1.0, .u = 0.0});
 };
-
-// One line for each part of the samples (weights n x parts by columns), each from that of the one before: a step or two
-// is left. Calls take(part, line).
-template <class Take>
-void fit_lines(const double* f, const double* y, const double* weights, std::size_t n, std::size_t n_parts,
-               double doubt, double hold, Take&& take) {
-  std::optional<Line> last;
-  for (std::size_t part = 0; part < n_parts; ++part) {
-    LineFit fit(f, {y, weights + part * n, nullptr, n}, doubt, hold);
-    last = fit.from(last.value_or(fit.flat()));
-    take(part, *last);
-  }
-}
 
 }  // namespace clearning
