@@ -267,3 +267,19 @@ def test_unknown_instruction_sets_are_refused_when_the_core_is_loaded(wish):
 def test_integers_beyond_a_double_are_out_of_range():
     with pytest.raises(ValueError, match=r"rho=1000.* must be a number"):
         clearning_path(np.eye(4), [0, 1, 0, 1], rho=10**400)
+
+
+# --- Lines through held-out scores -------------------------------------------------------------
+
+
+def test_lines_of_arrays_that_do_not_fit_are_refused():
+    scores, y, weights = design() / 10.0, request()["y"], np.ones(N)
+    scales, offsets = _core.fit_logit_lines(scores, y, weights, 0.5, np.inf)
+    assert scales.shape == offsets.shape == (P,)
+    assert not offsets.any()
+    with pytest.raises(ValueError, match="as many rows"):
+        _core.fit_logit_lines(scores, y[1:].copy(), weights, 0.5, np.inf)
+    with pytest.raises(ValueError, match="doubt must be positive"):
+        _core.fit_logit_lines(scores, y, weights, 0.0, np.inf)
+    with pytest.raises(TypeError):
+        _core.fit_logit_lines(scores.astype(np.float32), y, weights, 0.5, np.inf)

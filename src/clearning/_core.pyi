@@ -44,6 +44,13 @@ def sparse_block(
     samples: dict[str, Any],
     plan: dict[str, Any],
 ) -> dict[str, NDArray[np.float64]]: ...
+def fit_logit_lines(
+    scores: NDArray[np.float64],
+    y: NDArray[np.float64],
+    weight: NDArray[np.float64],
+    doubt: float,
+    hold: float,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 def descend_by_rows(
     data: NDArray[np.float64],
     indices: NDArray[np.int32],

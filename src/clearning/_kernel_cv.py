@@ -84,8 +84,8 @@ class KernelCLearningClassifierCV(SearchMixin, BaseKernelClassifier):
         the model, is no better in the mean.
     rhos : array-like of float or "auto", default="auto"
         Temperatures to try; ignored but for the first where the loss is not "coherence". Where
-        both are "auto", (ρ, u) begins at (3, 1), and (1, 1) and (1, 0) take its place if clearly
-        better; one alone is 1.
+        both are "auto", (ρ, u) begins at (3, 1), and (1, 1), (1, 0) and (0.3, 1) take its place if
+        clearly better; one alone is 1.
     us : array-like of float or "auto", default="auto"
         Margins to try; ignored but for the first where the loss is not "coherence".
     delta : float, default=2.0
@@ -103,13 +103,12 @@ class KernelCLearningClassifierCV(SearchMixin, BaseKernelClassifier):
         instead of the loss's link, so that they do not depend on how far the penalty has shrunk
         the scores. Each candidate is then judged, and its probabilities made, by
         ``CoherenceCalibrator(u=0, smooth=0.5)`` and an offset b of the logit, held to zero by the
-        term b² beside the sum of cross-entropies; in each fold by those that are fitted to the
-        other folds' test samples. ``intercept_`` is moved by the offset, so that scores,
-        predictions and probabilities stay on one side. With ``class_weight`` it is free, to give
-        the classes their rates back; without intercept, or in the paper's search, there is none
-        otherwise. True gives every loss probabilities; "auto" calibrates where the loss has a link,
-        there are two classes, neither weighted, and every fold can be left out, but not in the
-        paper's search.
+        term b²/2 beside the sum of cross-entropies; both are fitted to the test samples of all
+        folds. ``intercept_`` is moved by the offset, so that scores, predictions and probabilities
+        stay on one side. With ``class_weight`` it is free, to give the classes their rates back;
+        without intercept, or in the paper's search, there is none otherwise. True gives every loss
+        probabilities; "auto" calibrates where the loss has a link and there are two classes,
+        neither weighted, but not in the paper's search.
     fit_intercept : bool, default=True
         Whether to fit the intercept, which is never penalised.
     class_weight : dict, "balanced" or None, default=None

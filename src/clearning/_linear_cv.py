@@ -72,12 +72,11 @@ class CLearningClassifierCV(SearchMixin, BaseLinearClassifier):
         Whether probabilities come from a temperature fitted to the scores of held-out samples
         instead of the loss's link, so that they do not depend on how far the penalty has shrunk
         the scores. Each candidate is then judged, and its probabilities made, by
-        ``CoherenceCalibrator(u=0, smooth=0.5)``; in each fold by one that is fitted to the other
-        folds' test samples. With ``class_weight`` it has an offset too, which gives the classes
-        their rates back: ``intercept_`` is moved by it, so that scores, predictions and
-        probabilities stay on one side. True gives every loss probabilities; "auto" calibrates where
-        the loss has a link, there are two classes, neither weighted, and every fold can be left
-        out, but not in the paper's search.
+        ``CoherenceCalibrator(u=0, smooth=0.5)``, fitted to the test samples of all folds. With
+        ``class_weight`` it has an offset too, which gives the classes their rates back:
+        ``intercept_`` is moved by it, so that scores, predictions and probabilities stay on one
+        side. True gives every loss probabilities; "auto" calibrates where the loss has a link and
+        there are two classes, neither weighted, but not in the paper's search.
     fit_intercept : bool, default=True
         Whether there is an intercept.
     standardize : bool, default=False

@@ -67,7 +67,7 @@ class Work:
         if self.calibration is None or self.calibration.offset is None:
             return None
         nothing = [np.zeros((len(test), 1)) for test in self.calibration.tests]
-        return self.calibration.cross_fit(self.metric, nothing)[0]
+        return self.calibration.judge(self.metric, nothing)[0]
 
     def walk(self, problem: Problem, trials: Sequence[Trial], cost: float) -> None:
         """Walk trials on one problem, each of that cost, down to where its schedule ends."""
@@ -109,7 +109,7 @@ class Work:
     def _judge(self, answers: list[Answer]) -> Array:
         """Return the metric of one trial's stretch, (alphas, folds)."""
         if self.calibration is not None:
-            return self.calibration.cross_fit(self.metric, [scores for _, scores in answers])
+            return self.calibration.judge(self.metric, [scores for _, scores in answers])
         return np.stack(
             [
                 self.metric(path.loss, scores, test)

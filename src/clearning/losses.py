@@ -231,6 +231,11 @@ class Logistic(Coherence):
 
     name: ClassVar[str] = "logistic"
 
+    @elementwise("f")
+    def inverse_link(self, f: Array) -> Array:
+        """1 / (1 + exp(−f))."""
+        return sigmoid(f)
+
 
 _BY_NAME: dict[str, type[Loss]] = {
     loss.name: loss for loss in (CLoss, Logistic, HuberizedHinge, SquaredHinge, Hinge)

@@ -137,7 +137,8 @@ def axes(data: Folded, family: Family) -> tuple[Array, Array]:
     if family.u is None:
         us, spacing = _margins(data, z), 0.7 if family.offset else 0.35
     else:
-        us, spacing = np.array([family.u]), 0.1
+        # Without a margin the cross-entropy is convex in 1/ρ: there is one minimum to bracket.
+        us, spacing = np.array([family.u]), 0.1 if family.u else 2.0
     if family.rho is not None:
         return np.array([family.rho]), us
     scales = [np.quantile(z, 0.01), z[-1]] + ([family.u] if family.u else [])

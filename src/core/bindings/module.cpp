@@ -2,6 +2,7 @@
 #include "bindings/blocks.hpp"
 #include "bindings/class_solve.hpp"
 #include "bindings/interrupt.hpp"
+#include "bindings/logit_lines.hpp"
 #include "bindings/scipy_blas.hpp"
 #include "bindings/solve.hpp"
 #include "linalg/instruction_set.hpp"
@@ -82,6 +83,7 @@ NB_MODULE(_core, m) {
   bind_sparse<float, std::int32_t>(m);
   bind_sparse<float, std::int64_t>(m);
   bind_blocks(m);
+  bind_logit_lines(m);
   m.def("interrupt", &interrupt, "End every solve under way with KeyboardInterrupt.");
   m.def("evaluate_loss", &evaluate_loss, nb::arg("loss"), nb::arg("margins"));
 }
