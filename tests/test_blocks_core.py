@@ -1,5 +1,7 @@
 """The compiled function of one block against plain NumPy."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -7,7 +9,7 @@ from scipy import sparse
 from clearning import _core
 from clearning._blocks.audit import Audit
 from clearning._blocks.draws import fold_of_rows
-from clearning._blocks.plan import Encoding, Plan, add_sums, block_sums, shaped
+from clearning._blocks.plan import Encoding, Plan, add_sums, block_sums, shaped, without_fold
 from clearning._blocks.rows import Rows
 from clearning._core_input import core_loss
 from clearning.losses import CLoss, HuberizedHinge, Logistic, SquaredHinge
@@ -87,6 +89,52 @@ def test_loss_gradient_and_border(loss, kind):
     sums, truth = sums_of(design, plan), expected(loss, plan)
     for name in ("value", "gradient", "slope", "border"):
         np.testing.assert_allclose(sums[name], truth[name], rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.parametrize("kind", ["rows", "sparse"])
+def test_points_with_few_coefficients(kind):
+    # The longest support is not the first task's, and one has none.
+    design, centre = DESIGNS[kind]
+    plan = make_plan(Logistic(), centre)
+    support = np.array([1, 0, 3, 5, 2, 4])[:, None, None] > np.array([3, 0, 4, 1, 2])
+    plan = replace(plan, coef=plan.coef * support, line_coef=plan.line_coef * support[:2])
+    sums, truth = sums_of(design, plan), expected(Logistic(), plan)
+    for name in ("value", "gradient", "slope", "border"):
+        np.testing.assert_allclose(sums[name], truth[name], rtol=1e-11, atol=1e-11)
+    Z = (X - (0.0 if centre is None else centre))[:, WORKING]
+    weight = WEIGHT * np.where(SIGNS > 0, FACTORS[1], FACTORS[0])
+    start = plan.line_intercept[1] + Z @ plan.line_coef[1, 0]
+    end = plan.intercept[3] + Z @ plan.coef[3, 0]
+    value = (weight * (FOLD != 1)) @ Logistic().value(SIGNS * (OFFSET + 0.5 * (start + end)))
+    np.testing.assert_allclose(sums["line"][1, 0], value, rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["rows", "sparse"])
+def test_sums_kept_apart_are_those_of_the_folds(kind):
+    design, centre = DESIGNS[kind]
+    plan = make_plan(CLoss(0.5, 1.0), centre)
+    rows = Rows(design, Y, WEIGHT, OFFSET)
+    apart = replace(plan, parted=2)
+    found = block_sums(rows, 2, apart)
+    whole, together = shaped(found, apart), sums_of(design, plan)
+    names = ("value", "gradient", "slope", "energy", "border", "shrunk")
+    for name in (*names, "gram", "curved", "line", "test"):
+        np.testing.assert_allclose(whole[name], together[name], rtol=1e-12, atol=1e-11)
+    for fold in range(FOLDS):
+        # The same points as tasks of that fold alone.
+        own = replace(
+            plan,
+            part=np.array([fold, fold]),
+            coef=plan.coef[:2],
+            intercept=plan.intercept[:2],
+            shrink=plan.shrink[:2],
+            line_task=np.array([1, 1]),
+            knot_task=np.array([0, 1]),
+            tested=np.array([0]),
+        )
+        left, truth = without_fold(found, apart, fold), sums_of(design, own)
+        for name in names:
+            np.testing.assert_allclose(left[name], truth[name], rtol=1e-12, atol=1e-11)
 
 
 @pytest.mark.parametrize("kind", ["rows", "sparse"])
@@ -205,3 +253,7 @@ def test_core_refuses_folds_and_columns_out_of_range():
     samples["fold"] = FOLD
     with pytest.raises(ValueError, match="order"):
         _core.dense_block(X[:, :-1], samples, plan.request)
+    with pytest.raises(ValueError, match="sorted"):
+        _core.dense_block(X, samples, plan.request | {"part": plan.request["part"][::-1].copy()})
+    with pytest.raises(ValueError, match="parted"):
+        _core.dense_block(X, samples, plan.request | {"parted": 3})

@@ -23,7 +23,7 @@ from clearning import (
     CLearningClassifierCV,
     clearning_path,
 )
-from clearning._blocks import arrays, drawn_rows, engine, knots, lockstep
+from clearning._blocks import arrays, drawn_rows, engine, knots, lockstep, wide
 from clearning._blocks.draws import fold_of_rows
 from clearning._blocks.tree import Tree
 
@@ -215,6 +215,24 @@ def test_combinations_and_selection():
     assert model.predict_proba(X).shape == (N, 2)
 
 
+def test_folds_are_not_evaluated_where_the_full_path_was(monkeypatch):
+    # Their sums there are those of the full path, which are kept apart for each fold.
+    make_plan, plans = lockstep.LockStep._plan, []
+
+    def watched(self):
+        plan, tasks = make_plan(self)
+        plans.append([(task, plan.coef[i], plan.intercept[i]) for i, task in enumerate(tasks)])
+        return plan, tasks
+
+    monkeypatch.setattr(lockstep.LockStep, "_plan", watched)
+    model = BlockwiseCLearningClassifierCV(loss="logistic", alphas=10, cv=3).fit(X, Y)
+    full = {(k, *b.ravel(), *a) for plan in plans for (part, k), b, a in plan if part == 0}
+    folds = [(k, *b.ravel(), *a) for plan in plans for (part, k), b, a in plan if part > 0]
+    assert len(folds) >= 3 * 10
+    assert not full.intersection(folds)
+    assert model.cv_gaps_.max() <= 1.2e-6 * model.path_.null_objective
+
+
 # --- Many columns ---
 
 
@@ -227,7 +245,7 @@ def wide_rows(n=8000, p=1200, entries=15):
 
 @pytest.mark.parametrize("largest", [5000, 10], ids=["matrix", "products"])
 def test_many_sparse_columns(monkeypatch, largest):
-    monkeypatch.setattr(lockstep, "LARGEST_GRAM", largest)
+    monkeypatch.setattr(wide, "LARGEST_GRAM", largest)
     design, y = wide_rows()
     told = {"loss": "logistic", "alpha": 1e-3, "l1_ratio": 0.9}
     blocks = BlockwiseCLearningClassifier(**told).fit(design, y)
@@ -274,7 +292,7 @@ def test_columns_that_nobody_needs_leave_the_working_set(monkeypatch):
     fewest = min(sizes)
     assert 0 < fewest < 0.6 * sizes[0]
     # A pass takes no matrices, and leaves fewer columns than ask for products.
-    monkeypatch.setattr(lockstep, "LARGEST_GRAM", fewest + 10)
+    monkeypatch.setattr(wide, "LARGEST_GRAM", fewest + 10)
     changed = BlockwiseCLearningClassifierCV(**told).fit(design, y)
     memory = clearning_path(
         design, y, loss="logistic", l1_ratio=1.0, alphas=narrow.path_.alphas, tol=1e-10
@@ -287,7 +305,7 @@ def test_products_with_all_rows_are_steps_of_newton(monkeypatch):
     design, y = wide_rows()
     told = {"loss": "logistic", "alphas": 5, "alpha_min_ratio": 0.2, "cv": 3, "l1_ratios": [0.5]}
     matrices = BlockwiseCLearningClassifierCV(**told).fit(design, y)
-    monkeypatch.setattr(lockstep, "LARGEST_GRAM", 10)
+    monkeypatch.setattr(wide, "LARGEST_GRAM", 10)
     products = BlockwiseCLearningClassifierCV(**told).fit(design, y)
     assert products.n_iter_ <= 14
     monkeypatch.setattr(drawn_rows, "MOST_NUMBERS", design.nnz // 2)

@@ -13,7 +13,7 @@ from clearning import (
     CLearningClassifier,
     clearning_path,
 )
-from clearning._blocks import arrays, knots, lockstep, scan
+from clearning._blocks import arrays, knots, lockstep, scan, wide
 from clearning._blocks.audit import Audit
 from clearning._blocks.draws import fold_of_rows
 from clearning._blocks.plan import Encoding, Plan, block_sums, shaped
@@ -152,7 +152,7 @@ def test_sparse_rows_and_products_instead_of_matrices(monkeypatch):
     told = {"loss": "logistic", "alpha": 0.003, "l1_ratio": 0.9}
     memory = CLearningClassifier(tol=1e-11, **told).fit(rows, labels)
     for largest in (5000, 60):
-        monkeypatch.setattr(lockstep, "LARGEST_GRAM", largest)
+        monkeypatch.setattr(wide, "LARGEST_GRAM", largest)
         blocks = BlockwiseCLearningClassifier(**told).fit(rows, labels)
         assert abs(blocks.objective_ - memory.objective_) <= 1e-9
         assert blocks.dual_gap_ <= 1.1e-6
@@ -162,7 +162,7 @@ def test_sparse_rows_and_products_instead_of_matrices(monkeypatch):
 def test_thinned_curvature_leads_to_the_same_place(monkeypatch):
     memory = CLearningClassifier(loss="logistic", tol=1e-11).fit(X, Y)
     whole = BlockwiseCLearningClassifier(loss="logistic").fit(X, Y)
-    monkeypatch.setattr(knots, "ROWS_A_COEF", 20)
+    monkeypatch.setattr(knots, "ROWS_A_COLUMN", 60)
     thinned = BlockwiseCLearningClassifier(loss="logistic").fit(X, Y)
     assert not np.array_equal(whole.coef_, thinned.coef_)
     assert abs(thinned.objective_ - memory.objective_) <= 1e-9

@@ -15,7 +15,7 @@ KNOT_SPACING = 4
 # task has run out of patience with it.
 STALE = 0.03
 # Rows that make a matrix, for each of its columns: its error is about the root of their ratio.
-ROWS_A_COEF = 2000
+ROWS_A_COLUMN = 2000
 # Numbers that all matrices may hold together.
 MOST_GRAM_NUMBERS = 1 << 26
 
@@ -35,11 +35,8 @@ class Knots:
 
     @property
     def thin(self) -> int:
-        """One row in how many makes curvature: some thousands a coefficient are as good as all.
-
-        The more folds share it, the less it costs beside their gradients, and the more it is worth.
-        """
-        needed = ROWS_A_COEF * self.problem.shape[0] * self.state.care * int(np.sqrt(self._size))
+        """One row in how many makes curvature: some thousands a coefficient are as good as all."""
+        needed = ROWS_A_COLUMN * self.state.care * max(len(self.state.working), 1)
         return max(self.problem.n_rows // needed, 1)
 
     @property

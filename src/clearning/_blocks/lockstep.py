@@ -2,7 +2,8 @@
 
 A pass evaluates loss, gradient and certificate of all tasks at their points, the curvature at some
 knots, and the loss on the way to a point where that is far. Between two passes each task takes the
-step of its model. The full path goes first; folds start from where it is once its steps are short.
+step of its model. The full path goes first; folds start from where it is once its steps are short:
+its sums are kept apart for each fold, so that the first step of a fold costs no evaluation.
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ from clearning._blocks.certificate import (
     duality_gap,
 )
 from clearning._blocks.curvature import Model
-from clearning._blocks.drawn_rows import DrawnRows, draw_rows, rows_kept
+from clearning._blocks.drawn_rows import DrawnRows, draw_rows
 from clearning._blocks.engine import ONE_BLAS_THREAD, Engine
 from clearning._blocks.knots import Knots
-from clearning._blocks.plan import Plan, Sums, add_sums, block_sums, shaped
+from clearning._blocks.plan import Plan, Sums, add_sums, block_sums, shaped, without_fold
 from clearning._blocks.problem import BlockProblem
 from clearning._blocks.state import ACTIVE, DONE, STUCK, WAITING, State
-from clearning._blocks.wide import DEAR_GRAM, LARGEST_GRAM, ROWS_A_COLUMN, RowModel
-from clearning._designs import Array, Indices
+from clearning._blocks.wide import RowModel, is_wide
+from clearning._designs import Array
 
 # Fractions of a long step at which the loss is looked at beside its end.
 FRACTIONS = np.array([0.5, 0.25, 0.1, 0.03])
@@ -35,7 +36,7 @@ LONG_STEP = 0.3
 # Folds start from the full path once its steps are shorter than this.
 SHORT_STEP = 0.1
 # A task that a pass leaves with more than this share of its violation asks for a fresh knot.
-POOR_CONTRACTION = 0.15
+POOR_CONTRACTION = 0.3
 # A step that promises less than this share of the goal, and left more than the next of the
 # violations, gains nothing; after so many of them a task gives up.
 WORTHWHILE = 1e-4
@@ -46,13 +47,10 @@ ARMIJO = 1e-4
 LEAST_LIFT = 1e-4
 # Held-out rows judge a task once its last step promised less than so many times the goal.
 HOPEFUL = 10.0
-# A task whose gap is small enough goes on as long as a step promises more than this share of it:
-# the proof is often much larger than what is left to gain, but not always.
+# A task on all rows whose gap is small enough goes on as long as a step promises more than this
+# share of it: the proof is often much larger than what is left to gain, but not always. Folds
+# choose a penalty, and end with their proof.
 POLISHED = 1e-3
-# After so many passes the tasks of two classes step by their own curvature, where the rows hold no
-# more than so many numbers.
-LONG_FIT = 20
-FEW_NUMBERS = 1 << 20
 # Columns that the sample let in leave the working set once it needs no more than this share.
 CROWDED = 0.5
 # A step is expected to leave no more than this share of what dual weights have to give up.
@@ -117,7 +115,7 @@ class LockStep:
         moving = [(task, point) for task, point in settled if state.status[task] == ACTIVE]
         self._let_columns_in(settled)
         self._steps(moving)
-        self._let_folds_in()
+        self._steps(self._let_folds_in(plan, tasks, found, dict(settled)))
 
     # --- What the next pass computes ---
 
@@ -142,18 +140,9 @@ class LockStep:
             proved = state.gap[task] <= self.problem.goal[part]
             state.status[task] = DONE if proved else STUCK
 
-    def _is_wide(self) -> bool:
-        """Whether steps should be taken by products with rows that are kept, without a matrix."""
-        problem, size = self.problem, len(self.state.working) * self.problem.encoding.width
-        enough = rows_kept(problem) >= min(problem.n_rows, ROWS_A_COLUMN * size)
-        # Folds of few rows are too far from the full path for its curvature.
-        few = problem.n_rows * problem.numbers_a_row <= FEW_NUMBERS and problem.encoding.width == 1
-        tired = few and self.state.passes >= LONG_FIT
-        return size > LARGEST_GRAM or (size > DEAR_GRAM and enough) or tired
-
     def _plan(self) -> tuple[Plan, list[tuple[int, int]]]:
         problem, state = self.problem, self.state
-        self.by_products = self._is_wide()
+        self.by_products = is_wide(problem, state)
         places = [] if self.by_products else self.knots.places()
         chosen = (state.status == ACTIVE) | self._untested()
         chosen[0, places] = True
@@ -163,6 +152,7 @@ class LockStep:
         hopeful = state.promise[part, k] <= HOPEFUL * problem.goal[part]
         finished = state.status[part, k] != ACTIVE
         tested = np.flatnonzero((problem.parts[part] >= 0) & (hopeful | finished))
+        order = np.argsort(state.working)
         plan = Plan(
             encoding=problem.encoding,
             loss=problem.core_loss,
@@ -177,8 +167,9 @@ class LockStep:
             fractions=FRACTIONS,
             knot_task=np.array([tasks.index((0, place)) for place in places], dtype=int),
             knot_lift=np.maximum(state.lift[places], self.knots.least_lift),
-            free=places_of(problem.free, state.working),
+            free=order[np.searchsorted(state.working, problem.free, sorter=order)],
             tested=tested,
+            parted=int((part == 0).sum()) if np.any(state.status == WAITING) else 0,
             apart=self.knots.cells > 1,
             thin=self.knots.thin,
         )
@@ -194,8 +185,8 @@ class LockStep:
             return False
         part, k = task
         columns = problem.columns(part, problem.alphas[k])
-        b = self._dense(state.coef[task])
-        objective = sums["value"][row] / problem.total[part] + columns.penalty(b)
+        objective = sums["value"][row] / problem.total[part]
+        objective += columns.penalty(self._dense(state.coef[task]))
         origin = state.origin_objective[task]
         rounding = self._rounding(task, origin)
         # What is no number is no decrease.
@@ -328,8 +319,6 @@ class LockStep:
 
     def _steps(self, moving: list[tuple[tuple[int, int], Point]]) -> None:
         models: dict[tuple[int, int], Model] = {}
-        # A pass that took no matrices leaves none to step by, though fewer columns may be left.
-        self.by_products |= self._is_wide()
         if moving and self.by_products and self.rows is None:
             label = f"pass {self.state.passes + 1}, rows for their curvature"
             self.rows = draw_rows(self.engine, self.problem, label)
@@ -364,10 +353,12 @@ class LockStep:
         own = coef[:, : len(known)]
         step = model.step(columns, own, point.v[:, known], point.slope, problem.fit_intercept)
         goal = problem.goal[part]
-        if not np.isfinite(step.coef).all() or not np.isfinite(step.by).all():
+        # A model that promises a rise is no model: rounding has eaten its curvature.
+        sound = step.promise >= -self._rounding(task, state.objective[task])
+        if not (sound and np.isfinite(step.coef).all() and np.isfinite(step.by).all()):
             state.status[task] = STUCK
             return
-        if state.gap[task] <= goal and step.promise <= POLISHED * goal:
+        if state.gap[task] <= goal and (part > 0 or step.promise <= POLISHED * goal):
             state.status[task] = DONE
             return
         state.origin_coef[task] = coef
@@ -381,25 +372,39 @@ class LockStep:
         state.searched[task] = state.length[task] > LONG_STEP or self.by_products
         state.tested[task] = False
 
-    def _let_folds_in(self) -> None:
-        """Start the folds of a penalty from the full path, once that is nearly where it goes."""
-        state = self.state
+    def _let_folds_in(
+        self,
+        plan: Plan,
+        tasks: list[tuple[int, int]],
+        found: Sums,
+        settled: dict[tuple[int, int], Point],
+    ) -> list[tuple[tuple[int, int], Point]]:
+        """Start the folds of a penalty where the full path was, once that is nearly at its end.
+
+        Their sums at that point are those of the full path but for the fold's own.
+        """
+        problem, state = self.problem, self.state
         near = (state.status[0] != ACTIVE) | (
             (state.length[0] <= SHORT_STEP) & ~state.searched[0] & (state.promise[0] < np.inf)
         )
-        entering = near & (state.status[1:] == WAITING)
-        for part, k in np.argwhere(entering).tolist():
-            state.coef[part + 1, k] = state.coef[0, k]
-            state.intercept[part + 1, k] = state.intercept[0, k]
-            state.status[part + 1, k] = ACTIVE
+        entering = near & (state.status == WAITING)
+        entered = []
+        for part in np.flatnonzero(entering.any(axis=1)).tolist():
+            sums = without_fold(found, plan, int(problem.parts[part]))
+            for row, (_, k) in enumerate(tasks[: plan.parted]):
+                if entering[part, k] and (0, k) in settled:
+                    task = part, k
+                    state.coef[task] = settled[0, k].b[:, state.working]
+                    state.intercept[task] = plan.intercept[row]
+                    state.status[task] = ACTIVE
+                    point = self._point(task, row, plan, sums)
+                    penalty = problem.columns(part, problem.alphas[k]).penalty(point.b)
+                    state.objective[task] = point.loss + penalty
+                    self._certify(task, point)
+                    entered.append((task, point))
+        return [(task, point) for task, point in entered if state.status[task] == ACTIVE]
 
     def _dense(self, coef: Array) -> Array:
         out = np.zeros((len(coef), self.problem.n_features))
         out[:, self.state.working] = coef
         return out
-
-
-def places_of(columns: Indices, working: Indices) -> Indices:
-    """Return where some columns are in the working set."""
-    place = {column: at for at, column in enumerate(working.tolist())}
-    return np.array([place[column] for column in columns.tolist()], dtype=int)

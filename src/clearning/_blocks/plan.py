@@ -74,7 +74,8 @@ class Plan:
     """What one pass computes; see ``src/core/blocks/plan.hpp``, whose names these are.
 
     `coef` has an entry for each task, score and column of the working set, `intercept` one for each
-    task and score.
+    task and score. The core takes the columns of the working set in the order of `inner`: those
+    that many tasks have come first, so that products end early for those that have few.
     """
 
     encoding: Encoding
@@ -92,32 +93,39 @@ class Plan:
     knot_lift: Array
     free: Indices
     tested: Indices
+    parted: int = 0
     apart: bool = True
     thin: int = 1
+    inner: Indices = field(init=False, repr=False)
     request: dict[str, Any] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        points = np.concatenate([self.coef, self.line_coef])
+        inner = np.argsort(-(points != 0).any(axis=1).sum(axis=0), kind="stable")
         rest = np.setdiff1d(np.arange(self.encoding.n_features), self.working)
-        order = np.concatenate([self.working, rest]).astype(np.int32)
+        order = np.concatenate([self.working[inner], rest]).astype(np.int32)
         request: dict[str, Any] = {
             "loss": self.loss,
             "class_factors": self.encoding.factors,
             "order": order,
             "working": len(self.working),
             "folds": self.encoding.n_folds,
+            "parted": self.parted,
             "apart": self.apart,
             "thin": self.thin,
-            "coef": np.moveaxis(self.coef, 2, 0).ravel(),
-            "line_coef": np.moveaxis(self.line_coef, 2, 0).ravel(),
+            "coef": np.moveaxis(self.coef[:, :, inner], 2, 0).ravel(),
+            "line_coef": np.moveaxis(self.line_coef[:, :, inner], 2, 0).ravel(),
             "centre": np.zeros(0) if self.encoding.centre is None else self.encoding.centre[order],
+            "free": np.argsort(inner)[self.free].astype(np.int32),
         }
         request |= {name: np.ravel(getattr(self, name)) for name in _NUMBERS}
         request |= {name: getattr(self, name).astype(np.int32) for name in _INTEGERS}
+        object.__setattr__(self, "inner", inner)
         object.__setattr__(self, "request", request)
 
 
 _NUMBERS = ("intercept", "shrink", "line_intercept", "fractions", "knot_lift")
-_INTEGERS = ("part", "line_task", "knot_task", "free", "tested")
+_INTEGERS = ("part", "line_task", "knot_task", "tested")
 
 Sums = dict[str, Array]
 
@@ -153,27 +161,57 @@ def add_sums(first: Sums, second: Sums) -> Sums:
 
 
 def shaped(sums: Sums, plan: Plan) -> Sums:
-    """Return the sums of all rows in their shapes, gradients in the order of the columns."""
-    tasks, k, width = len(plan.part), len(plan.working), plan.encoding.width
+    """Return the sums of all rows in their shapes, columns in their own order."""
+    k, width = len(plan.working), plan.encoding.width
     cells = plan.encoding.n_folds if plan.apart else 1
     matrices = (len(plan.knot_task), cells, width * (width + 1) // 2)
-    border = len(plan.free) + 1
-    gradient = np.empty((tasks, width, plan.encoding.n_features))
-    by_column = sums["gradient"].reshape(-1, tasks, width)
-    gradient[:, :, plan.request["order"]] = np.moveaxis(by_column, 0, 2)
+    whole = {name: _of_tasks(values, plan) for name, values in _of_slots(sums, plan).items()}
     lower = sums["gram"].reshape(*matrices, k, k)
-    diagonal = np.arange(k)
-    gram = lower + lower.swapaxes(-1, -2)
-    gram[..., diagonal, diagonal] = lower[..., diagonal, diagonal]
+    gram, curved = np.empty_like(lower), np.empty((*matrices, k))
+    gram[..., plan.inner[:, None], plan.inner] = lower + np.tril(lower, -1).swapaxes(-1, -2)
+    curved[..., plan.inner] = sums["curved"].reshape(*matrices, k)
     return {
         **sums,
-        "gradient": gradient,
-        "slope": sums["slope"].reshape(tasks, width),
-        "energy": sums["energy"].reshape(tasks, width),
-        "border": sums["border"].reshape(tasks, width, width, border, border),
+        **whole,
         "line": sums["line"].reshape(len(plan.line_task), len(plan.fractions)),
         "gram": gram,
-        "curved": sums["curved"].reshape(*matrices, k),
+        "curved": curved,
         "total": sums["total"].reshape(matrices),
-        "test": sums["test"].reshape(tasks, 3),
+        "test": sums["test"].reshape(len(plan.part), 3),
     }
+
+
+def without_fold(sums: Sums, plan: Plan, fold: int) -> Sums:
+    """Return the sums over all folds but one, of the tasks whose folds were kept apart."""
+    slots = _of_slots(sums, plan)
+    keep = np.arange(plan.encoding.n_folds) != fold
+    return {name: _by_fold(values, plan)[keep].sum(axis=0) for name, values in slots.items()}
+
+
+def _of_slots(sums: Sums, plan: Plan) -> Sums:
+    """Return what tasks' points are judged by, a row a slot."""
+    slots, width = len(sums["value"]), plan.encoding.width
+    border = len(plan.free) + 1
+    gradient = np.empty((slots, width, plan.encoding.n_features))
+    gradient[:, :, plan.request["order"]] = np.moveaxis(
+        sums["gradient"].reshape(-1, slots, width), 0, 2
+    )
+    return {
+        "value": sums["value"],
+        "gradient": gradient,
+        "slope": sums["slope"].reshape(slots, width),
+        "energy": sums["energy"].reshape(slots, width),
+        "border": sums["border"].reshape(slots, width, width, border, border),
+        "shrunk": sums["shrunk"],
+    }
+
+
+def _by_fold(values: Array, plan: Plan) -> Array:
+    """Return the slots that are kept apart, by fold and task."""
+    n_folds = plan.encoding.n_folds
+    return values[: plan.parted * n_folds].reshape(n_folds, plan.parted, *values.shape[1:])
+
+
+def _of_tasks(values: Array, plan: Plan) -> Array:
+    own = values[plan.parted * plan.encoding.n_folds :]
+    return np.concatenate([_by_fold(values, plan).sum(axis=0), own])

@@ -16,7 +16,9 @@ from scipy import sparse
 from clearning import _core
 from clearning._blocks.certificate import Columns
 from clearning._blocks.curvature import MODEL_ACCURACY, Step
-from clearning._blocks.drawn_rows import Curvature
+from clearning._blocks.drawn_rows import Curvature, rows_kept
+from clearning._blocks.problem import BlockProblem
+from clearning._blocks.state import State
 from clearning._designs import Array
 
 # Beyond so many columns there is no matrix; and beyond so many none where the rows kept are all, or
@@ -24,12 +26,25 @@ from clearning._designs import Array
 LARGEST_GRAM = 5000
 DEAR_GRAM = 1000
 ROWS_A_COLUMN = 100
-
+# After so many passes the tasks of two classes step by their own curvature, where the rows hold no
+# more than so many numbers.
+LONG_FIT = 20
+FEW_NUMBERS = 1 << 20
 
 # Rounds over the scores of many classes, which curvature couples: at most so many, and no more once
 # one moves the scores by less than this share of what the first did.
 ROUNDS = 30
 SETTLED = 0.01
+
+
+def is_wide(problem: BlockProblem, state: State) -> bool:
+    """Whether steps should be taken by products with rows that are kept, without a matrix."""
+    size = len(state.working) * problem.encoding.width
+    enough = rows_kept(problem) >= min(problem.n_rows, ROWS_A_COLUMN * size)
+    # Folds of few rows are too far from the full path for its curvature.
+    few = problem.n_rows * problem.numbers_a_row <= FEW_NUMBERS and problem.encoding.width == 1
+    tired = few and state.passes >= LONG_FIT
+    return size > LARGEST_GRAM or (size > DEAR_GRAM and enough) or tired
 
 
 @dataclass(frozen=True)

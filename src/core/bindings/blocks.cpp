@@ -58,6 +58,10 @@ Plan plan_of(const nb::dict& given, Index p) {
     throw nb::value_error("working must be at most the number of columns, folds and thin at least 1.");
   plan.part = integers(given, "part", -1, plan.folds);
   const Index tasks = plan.tasks();
+  plan.parted = nb::cast<int>(given["parted"]);
+  if (plan.parted < 0 || plan.parted > std::count(plan.part.begin(), plan.part.end(), -1) ||
+      !std::is_sorted(plan.part.begin(), plan.part.end()))
+    throw nb::value_error("part must be sorted, and parted at most the number of tasks on all rows.");
   const int width = plan.width();
   plan.coef = vector_of(given, "coef", tasks * plan.working * width);
   plan.intercept = vector_of(given, "intercept", tasks * width);

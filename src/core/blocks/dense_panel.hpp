@@ -2,11 +2,17 @@
 // order.
 #pragma once
 #include "blocks/plan.hpp"
+#include "blocks/score_set.hpp"
 #include "linalg/blas.hpp"
 #include "linalg/vector_loops.hpp"
 #include "problem/dense.hpp"
 
 namespace clearning::blocks {
+
+// Rows that are turned into columns at a time: theirs and the columns' lines stay in the first-level cache.
+inline constexpr int rows_at_once = 16;
+// Scores of one product: many enough for BLAS, and few enough that short supports are not mixed with long ones.
+inline constexpr int scores_at_once = 48;
 
 // A block as it was given: by rows or by columns, in either precision.
 template <class T>
@@ -27,24 +33,30 @@ class DensePanel {
 
   void load(const Index* chosen, int count) {
     count_ = count;
-    for (int c = 0; c < plan_.columns(); ++c) {
-      const T* from = rows_.data + rows_.column_stride * plan_.order[c];
-      const double centre = plan_.centre.empty() ? 0.0 : plan_.centre[c];
-      double* to = column(c);
-      for (int i = 0; i < count; ++i) to[i] = static_cast<double>(from[chosen[i] * rows_.row_stride]) - centre;
+    for (int first = 0; first < count; first += rows_at_once) {
+      const int last = std::min(first + rows_at_once, count);
+      for (int c = 0; c < plan_.columns(); ++c) {
+        const T* from = rows_.data + rows_.column_stride * plan_.order[c];
+        const double centre = plan_.centre.empty() ? 0.0 : plan_.centre[c];
+        double* to = column(c);
+        for (int i = first; i < last; ++i) to[i] = static_cast<double>(from[chosen[i] * rows_.row_stride]) - centre;
+      }
     }
   }
 
-  // out (rows by scores, a score's rows together) += X_W coef (working by scores, a column's scores together)
-  void scores(const Vector& coef, int scores, double* out) {
-    if (scores == 0 || plan_.working == 0) return;
-    product('N', 'T', count_, scores, plan_.working, x_.data(), count_, coef.data(), scores, out, count_);
+  // out (rows by scores, a score's rows together) += X_W coef
+  void scores(const ScoreSet& of, double* out) {
+    for (int first = 0; first < of.scores(); first += scores_at_once) {
+      const int count = std::min(scores_at_once, of.scores() - first), length = of.length(first);
+      if (length == 0) return;
+      product('N', 'T', count_, count, length, x_.data(), count_, of.coef(0, first), of.scores(),
+              out + static_cast<std::size_t>(first) * count_, count_);
+    }
   }
 
-  // out (columns by scores, a column's scores together) += X'r
-  void gradients(const Vector& r, int scores, Vector& out) {
-    if (scores == 0) return;
-    product('T', 'N', scores, plan_.columns(), count_, r.data(), count_, x_.data(), count_, out.data(), scores);
+  // out (columns by `stride` scores, a column's scores together) += X'r
+  void gradients(const double* r, int scores, double* out, int stride) {
+    product('T', 'N', scores, plan_.columns(), count_, r, count_, x_.data(), count_, out, stride);
   }
 
   // gram (its lower triangle by rows) += X_W'diag(h)X_W and curved += X_W'h, by the rows that carry curvature

@@ -1,8 +1,9 @@
-// Rows of more than two classes: a score a class, and the joint loss of all of them.
+// Rows of more than two classes: a score a class, and the joint loss of all of them. Rows of a class are neighbours.
 #pragma once
 #include <algorithm>
 #include <cmath>
 
+#include "blocks/loops.hpp"
 #include "blocks/plan.hpp"
 #include "blocks/samples.hpp"
 
@@ -18,36 +19,43 @@ class ManyClasses {
     for (Vector* v : {&label_, &plain_, &weight_}) v->resize(count);
     for (Vector* v : {&offset_, &shifted_, &s_}) v->resize(at(m_));
     space_.resize(class_block * m_);
+    first_.assign(m_ + 1, 0);
     for (int i = 0; i < count; ++i) {
       label_[i] = given.label[chosen[i]];
       plain_[i] = given.weight[chosen[i]];
       weight_[i] = plain_[i] * plan_.class_factors[static_cast<int>(label_[i])];
       for (int k = 0; k < m_; ++k) offset_[at(k) + i] = given.offset[chosen[i] * m_ + k];
+      ++first_[static_cast<int>(label_[i]) + 1];
     }
+    for (int k = 0; k < m_; ++k) first_[k + 1] += first_[k];
   }
   const Vector& offset() const { return offset_; }
 
-  // Sets the residuals of a task and what `dual_weights` and `curvature` will say of it.
-  void train(int t, const double* score, double* r) {
+  // Sets the residuals of a task and what `curvature` will say of it.
+  void train(int t, int slot, const double* score, double* r) {
     shift(score, plan_.intercept.data() + static_cast<std::size_t>(t) * m_);
-    sums_.value[t] += class_loops().evaluate(loss_, samples(), shifted_.data(), s_.data(), r);
-    for (int k = 0; k < m_; ++k) {
-      double sum = 0.0, size = 0.0;
-      for (int i = 0; i < count_; ++i) {
-        sum += r[at(k) + i];
-        size += std::fabs(r[at(k) + i]);
+    sums_.value[slot] += class_loops().evaluate(loss_, samples(), shifted_.data(), s_.data(), r);
+    double* slope = sums_.slope.data() + static_cast<std::size_t>(slot) * m_;
+    double* energy = sums_.energy.data() + static_cast<std::size_t>(slot) * m_;
+    for (int other = 0; other < m_; ++other)
+      for (int own = 0; own < m_; ++own) {
+        if (own == other || first_[own] == first_[own + 1]) continue;
+        const WeightedRows rows = dual_weights(own, other, r);
+        const double flow = class_row_loops().sum(rows.weight, rows.count);
+        *sums_.border_of(plan_, slot, own, other) += flow;
+        slope[other] += flow;
+        slope[own] -= flow;
+        // A dual weight is at most one.
+        energy[other] += loss_.kappa * flow;
+        energy[own] += loss_.kappa * flow;
       }
-      sums_.slope[static_cast<std::size_t>(t) * m_ + k] += sum;
-      // A dual weight is at most one.
-      sums_.energy[static_cast<std::size_t>(t) * m_ + k] += loss_.kappa * size;
-    }
     if (const double keep = 1.0 - plan_.shrink[t]; keep < 1.0)
-      sums_.shrunk[t] += class_loops().divergence(loss_, samples(), s_.data(), r, keep);
+      sums_.shrunk[slot] += class_row_loops().shrunk(loss_, samples(), s_.data(), keep);
   }
 
   // What the rows of class `own` owe to class `other`.
-  void dual_weights(int own, int other, const double* r, Vector& out) const {
-    for (int i = 0; i < count_; ++i) out[i] = own != other && label_[i] == own ? r[at(other) + i] : 0.0;
+  WeightedRows dual_weights(int own, int other, const double* r) const {
+    return {first_[own], first_[own + 1] - first_[own], r + at(other) + first_[own]};
   }
 
   // The second derivatives of a pair of scores, without their sign; lifted by a share of their bound (I - 11'/m) / 2.
@@ -71,16 +79,9 @@ class ManyClasses {
 
   void judge(int t, const double* score) {
     shift(score, plan_.intercept.data() + static_cast<std::size_t>(t) * m_);
-    double* out = sums_.test.data() + 3 * static_cast<std::size_t>(t);
-    for (int i = 0; i < count_; ++i) {
-      int top = 0;
-      for (int k = 1; k < m_; ++k)
-        if (shifted_[at(k) + i] > shifted_[at(top) + i]) top = k;
-      const int own = static_cast<int>(label_[i]);
-      out[0] += plain_[i] * clipped(log_probability(i, own, top));
-      out[1] += plain_[i] * (own == top);
-      out[2] += plain_[i];
-    }
+    ClassSamples plain = samples();
+    plain.weight = plain_.data();
+    sums_.judged(t, class_row_loops().judge(loss_, plain, shifted_.data()), sum_of(plain_));
   }
 
  private:
@@ -96,21 +97,6 @@ class ManyClasses {
       for (int i = 0; i < count_; ++i) shifted_[at(k) + i] = score[at(k) + i] + intercept[k];
   }
 
-  // log of eta_c, eta_k ~ a_k (a_k + e^{u/rho} sum of the other a), with a seen from the largest score.
-  double log_probability(int i, int own, int top) const {
-    const double cold = std::exp(-loss_.u / loss_.rho);
-    double rest = 0.0;
-    const auto near = [&](int k) { return std::exp((shifted_[at(k) + i] - shifted_[at(top) + i]) / loss_.rho); };
-    for (int k = 0; k < m_; ++k) rest += k == top ? 0.0 : near(k);
-    const auto odds = [&](int k) {
-      const double a = k == top ? 1.0 : near(k);
-      return a * (cold * a + (k == top ? rest : 1.0 + rest - a));
-    };
-    double total = 0.0;
-    for (int k = 0; k < m_; ++k) total += odds(k);
-    return std::log(odds(own) / total);
-  }
-
   std::size_t at(int k) const { return static_cast<std::size_t>(k) * count_; }
   ClassSamples samples() const {
     return {label_.data(), weight_.data(), offset_.data(), static_cast<std::size_t>(count_), m_};
@@ -121,6 +107,7 @@ class ManyClasses {
   Sums& sums_;
   const int m_;
   int count_ = 0;
+  Columns first_;  // of each class's rows
   Vector label_, plain_, weight_, offset_, shifted_, s_, space_;
 };
 

@@ -1,6 +1,7 @@
 // What one pass over the rows is to compute, and the sums that it gives: a block's sums are a pure function of the
 // block and the plan, and those of all rows are the blocks' own, added up.
 #pragma once
+#include "blocks/loops.hpp"
 #include "linalg/types.hpp"
 #include "problem/losses.hpp"
 #include "problem/multi_coherence.hpp"
@@ -18,6 +19,7 @@ struct Plan {
   Vector centre;  // what is taken off each column, in that order; empty for none
   int folds = 1;
   Columns part;
+  int parted = 0;  // so many tasks from the first, on all rows, have their sums kept apart for each fold
   Vector coef, intercept;
   Vector shrink;  // a task: how far dual weights may be scaled down at once; 0 where nobody asks
   // Lines: the loss on the way from another point to a task's own, at some fractions of it.
@@ -41,18 +43,21 @@ struct Plan {
   int width() const { return classes() > 2 ? classes() : 1; }
   int pairs() const { return width() * (width() + 1) / 2; }  // of scores, whose second derivatives make a knot
   bool trains(int task, int fold) const { return part[task] != fold; }
+  // Sums have a slot a task, those that are kept apart one in each fold: these come first, fold by fold.
+  int slots() const { return slot(tasks(), 0); }
+  int slot(int task, int fold) const { return task < parted ? fold * parted + task : (folds - 1) * parted + task; }
 };
 
 // Sums over rows of weight times ...; r are the loss's derivatives in the scores. With one score s = |r| by weight;
 // with more, s are the dual weights, and h those of a pair of scores: s_k (1 - s_k) and, for two of them, s_k s_l,
 // which is minus the second derivative.
 struct Sums {
-  Vector value;     // a task: the loss
-  Vector gradient;  // columns x scores: X'r
-  Vector slope;     // a score: r
-  Vector energy;    // a score: the square of r by weight, or a bound on it
-  Vector shrunk;    // a task: Fenchel-Young gap of the samples with dual weights (1 - shrink) s, or a bound on it
-  Vector border;    // tasks x width x width x border x border: Z'diag(s)Z, Z the ones and the columns without a
+  Vector value;     // a slot: the loss
+  Vector gradient;  // columns x slots x width: X'r
+  Vector slope;     // slots x width: r
+  Vector energy;    // slots x width: the square of r by weight, or a bound on it
+  Vector shrunk;    // a slot: Fenchel-Young gap of the samples with dual weights (1 - shrink) s, or a bound on it
+  Vector border;    // slots x width x width x border x border: Z'diag(s)Z, Z the ones and the columns without a
                     // penalty; with more than one score, of the rows of one class and the weight of another
   Vector line;      // lines x fractions: the loss
   Vector gram;      // knots x cells x pairs x working x working: X'HX, the lower triangle by rows
@@ -61,12 +66,24 @@ struct Sums {
   Vector test;      // tasks x 3, of the rows that were left out: log-likelihood, hits and weight
 
   explicit Sums(const Plan& plan)
-      : value(plan.tasks()), gradient(product(plan.columns(), plan.tasks(), plan.width())),
-        slope(product(plan.tasks(), plan.width())), energy(slope.size()), shrunk(plan.tasks()),
-        border(product(plan.tasks(), plan.border(), plan.border()) * plan.width() * plan.width()),
+      : value(plan.slots()), gradient(product(plan.columns(), plan.slots(), plan.width())),
+        slope(product(plan.slots(), plan.width())), energy(slope.size()), shrunk(plan.slots()),
+        border(product(plan.slots(), plan.border(), plan.border()) * plan.width() * plan.width()),
         line(product(plan.lines(), static_cast<int>(plan.fractions.size()))),
         gram(matrices(plan) * plan.working * plan.working), curved(matrices(plan) * plan.working),
         total(matrices(plan)), test(product(plan.tasks(), 3)) {}
+
+  // The border of the rows of one class and the weight of another.
+  double* border_of(const Plan& plan, int slot, int own, int other) {
+    const std::size_t size = product(plan.border(), plan.border());
+    return border.data() + ((static_cast<std::size_t>(slot) * plan.width() + own) * plan.width() + other) * size;
+  }
+  void judged(int task, const JudgeSums& found, double weight) {
+    double* out = test.data() + 3 * static_cast<std::size_t>(task);
+    out[0] += found.likelihood;
+    out[1] += found.hits;
+    out[2] += weight;
+  }
 
  private:
   static std::size_t product(int a, int b, int c = 1) { return static_cast<std::size_t>(a) * b * c; }

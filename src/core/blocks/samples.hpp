@@ -1,9 +1,5 @@
 // A block's rows beside their design.
 #pragma once
-#include <algorithm>
-#include <cmath>
-#include <limits>
-
 #include "linalg/types.hpp"
 
 namespace clearning::blocks {
@@ -17,11 +13,10 @@ struct BlockSamples {
   Index n;
 };
 
-// log of a probability, clipped as scikit-learn's log_loss does.
-inline double clipped(double log_probability) {
-  constexpr double least = std::numeric_limits<double>::epsilon();
-  static const double low = std::log(least), high = std::log1p(-least);
-  return std::clamp(log_probability, low, high);
-}
+// Some neighbouring rows of a panel, and a weight for each of them.
+struct WeightedRows {
+  int first, count;
+  const double* weight;
+};
 
 }  // namespace clearning::blocks

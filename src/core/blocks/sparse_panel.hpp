@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "blocks/plan.hpp"
+#include "blocks/score_set.hpp"
 
 namespace clearning::blocks {
 
@@ -27,24 +28,25 @@ class SparsePanel {
     count_ = count;
   }
 
-  void scores(const Vector& coef, int scores, double* out) {
-    sums_.resize(scores);
+  void scores(const ScoreSet& of, double* out) {
+    sums_.resize(of.scores());
     for (int i = 0; i < count_; ++i) {
       std::fill(sums_.begin(), sums_.end(), 0.0);
       for (I e = first(i); e < last(i); ++e) {
         const int c = place_[rows_.indices[e]];
-        if (c < plan_.working) add(static_cast<double>(rows_.data[e]), coef.data() + offset(c, scores), sums_.data());
+        if (c < plan_.working) loops().axpy(static_cast<double>(rows_.data[e]), of.coef(c), sums_.data(), of.reach(c));
       }
-      for (int t = 0; t < scores; ++t) out[offset(t, count_) + i] += sums_[t];
+      for (int t = 0; t < of.scores(); ++t) out[offset(t, count_) + i] += sums_[t];
     }
   }
 
-  void gradients(const Vector& r, int scores, Vector& out) {
+  void gradients(const double* r, int scores, double* out, int stride) {
     sums_.resize(scores);
     for (int i = 0; i < count_; ++i) {
       for (int t = 0; t < scores; ++t) sums_[t] = r[offset(t, count_) + i];
       for (I e = first(i); e < last(i); ++e)
-        add(static_cast<double>(rows_.data[e]), sums_.data(), out.data() + offset(place_[rows_.indices[e]], scores));
+        loops().axpy(static_cast<double>(rows_.data[e]), sums_.data(), out + offset(place_[rows_.indices[e]], stride),
+                     scores);
     }
   }
 
@@ -77,7 +79,6 @@ class SparsePanel {
   static std::size_t offset(int row, int width) { return static_cast<std::size_t>(row) * width; }
   I first(int i) const { return rows_.starts[chosen_[i]]; }
   I last(int i) const { return rows_.starts[chosen_[i] + 1]; }
-  void add(double x, const double* from, double* to) const { loops().axpy(x, from, to, sums_.size()); }
 
   const Rows rows_;
   const Plan& plan_;

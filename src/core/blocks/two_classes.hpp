@@ -3,23 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "blocks/loops.hpp"
 #include "blocks/plan.hpp"
 #include "blocks/samples.hpp"
 #include "problem/loss_loops.hpp"
 
 namespace clearning::blocks {
-
-// log of the probability that the loss's link gives to the true class at margin z, clipped as scikit-learn's log_loss
-// does; losses without a link have none.
-inline double log_likelihood(const Coherence& phi, double z) {
-  const auto softplus = [](double t) { return (t > 0.0 ? t : 0.0) + log1p_unit(exp_nonpositive(-std::fabs(t))); };
-  const double logit = softplus((z - phi.u) * phi.inverse_rho) - softplus(-(z + phi.u) * phi.inverse_rho);
-  return clipped(-softplus(-logit));
-}
-template <class L>
-double log_likelihood(const L&, double) {
-  return 0.0;
-}
 
 class TwoClasses {
  public:
@@ -27,7 +16,7 @@ class TwoClasses {
 
   void gather(const BlockSamples& given, const Index* chosen, int count) {
     count_ = count;
-    for (Vector* v : {&y_, &plain_, &weight_, &offset_, &curvature_, &waste_}) v->resize(count);
+    for (Vector* v : {&y_, &plain_, &weight_, &offset_, &curvature_, &size_}) v->resize(count);
     for (int i = 0; i < count; ++i) {
       y_[i] = given.label[chosen[i]] > 0.0 ? 1.0 : -1.0;
       plain_[i] = given.weight[chosen[i]];
@@ -37,24 +26,25 @@ class TwoClasses {
   }
   const Vector& offset() const { return offset_; }
 
-  // Sets the residual of a task and what `curvature` will say of it.
-  void train(int t, const double* score, double* r) {
-    const double a = plan_.intercept[t];
-    const LossSums sums = evaluate(loss_, samples(), score, a, r, curvature_.data());
-    sums_.value[t] += sums.value;
-    sums_.slope[t] += sums.slope;
-    sums_.energy[t] += energy(sums);
-    if (const double keep = 1.0 - plan_.shrink[t]; keep < 1.0)
-      sums_.shrunk[t] += scaled_gap(loss_, samples(), score, a, keep, keep);
+  // Sets the residual of a task.
+  void train(int t, int slot, const double* score, double* r) {
+    const TrainSums found = blocks::train(loss_, samples(), score, plan_.intercept[t], 1.0 - plan_.shrink[t], r);
+    sums_.value[slot] += found.value;
+    sums_.slope[slot] += found.slope;
+    sums_.energy[slot] += energy(found);
+    sums_.shrunk[slot] += found.shrunk;
+    *sums_.border_of(plan_, slot, 0, 0) += found.mass;
   }
 
-  // The weights of the dual point that a border is made of.
-  void dual_weights(int, int, const double* r, Vector& out) const {
-    for (int i = 0; i < count_; ++i) out[i] = std::fabs(r[i]);
+  // The rows and weights of the dual point that a border is made of.
+  WeightedRows dual_weights(int, int, const double* r) {
+    for (int i = 0; i < count_; ++i) size_[i] = std::fabs(r[i]);
+    return {0, count_, size_.data()};
   }
 
-  void curvature(int t, int, double lift, const double* score, Vector& h) const {
-    h = curvature_;
+  void curvature(int t, int, double lift, const double* score, Vector& h) {
+    h.resize(count_);
+    evaluate(loss_, samples(), score, plan_.intercept[t], size_.data(), h.data());
     if (!(lift > 0.0)) return;
     std::visit(
         [&](const auto& phi) {
@@ -65,27 +55,18 @@ class TwoClasses {
   }
 
   double value(const double* score, const double* intercept) {
-    return evaluate(loss_, samples(), score, *intercept, waste_.data(), curvature_.data()).value;
+    return evaluate(loss_, samples(), score, *intercept, size_.data(), curvature_.data()).value;
   }
 
   void judge(int t, const double* score) {
-    double* out = sums_.test.data() + 3 * static_cast<std::size_t>(t);
-    std::visit(
-        [&](const auto& phi) {
-          for (int i = 0; i < count_; ++i) {
-            const double f = score[i] + plan_.intercept[t];
-            out[0] += plain_[i] * log_likelihood(phi, y_[i] * f);
-            out[1] += plain_[i] * ((f > 0.0) == (y_[i] > 0.0));
-            out[2] += plain_[i];
-          }
-        },
-        loss_);
+    const Samples plain{y_.data(), plain_.data(), offset_.data(), static_cast<std::size_t>(count_)};
+    sums_.judged(t, blocks::judge(loss_, plain, score, plan_.intercept[t]), sum_of(plain_));
   }
 
  private:
   // Sum of w s^2: s is at most the loss's limit; without one the loss is a square, and s^2 at most twice its curvature
   // times its value.
-  double energy(const LossSums& sums) const {
+  double energy(const TrainSums& sums) const {
     return std::visit(
         [&](const auto& phi) {
           const double limit = phi.weight_limit();
@@ -100,7 +81,7 @@ class TwoClasses {
   const Loss& loss_;
   Sums& sums_;
   int count_ = 0;
-  Vector y_, plain_, weight_, offset_, curvature_, waste_;
+  Vector y_, plain_, weight_, offset_, curvature_, size_;
 };
 
 }  // namespace clearning::blocks
