@@ -398,3 +398,14 @@ def test_free_columns_leave_the_constant_behind_at_any_temperature(rho):
     X = np.array([[0.0, 1.0], [0.0, 0.0], [-1.0, 0.0]])
     path = clearning_path(X, [1, 1, 0], rho=rho, alphas=[0.1], penalty_factor=np.zeros(2))
     assert path.null_objective < 1e-6
+
+
+def test_lassos_of_many_classes_with_more_columns_than_rank_take_few_steps():
+    """Sweeps and conjugate gradients brought back in turn what the other had put out: 38 steps."""
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((120, 40)) @ rng.standard_normal((40, 100)) / np.sqrt(40)
+    y, weight = rng.integers(0, 6, 120), 10 ** rng.uniform(-2, 2, 120)
+    options = {"loss": "logistic", "l1_ratio": 1.0, "alphas": 4, "fit_intercept": False}
+    path = clearning_path(X, y, sample_weight=weight, **options)
+    assert path.converged.all()
+    assert path.n_iters.max() <= 25

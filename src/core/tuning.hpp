@@ -257,10 +257,8 @@ inline constexpr int class_sweeps = 8;
 inline constexpr double class_descent = 0.02;
 // A Gram matrix of all classes together has at most so many coefficients.
 inline constexpr int largest_joint_gram = 3000;
-// Fewer multiplications of it are done in double precision; single precision needs squares well within its range, and
-// columns whose mean's square is no more than so many variances (fuzzed: means of 1000, 189 x 195 in three classes).
+// Fewer multiplications of it are done in double precision; single precision needs squares well within its range.
 inline constexpr double products_in_double = 1e7;
-inline constexpr double far_from_zero = 1e3;
 inline constexpr double least_single = 1e-25;
 inline constexpr double largest_single = 1e25;
 // Its factor must not cost more than so many steps of conjugate gradients, in multiply-adds of each.
@@ -284,6 +282,8 @@ inline constexpr double near_threshold = 0.85;
 inline constexpr double class_jitter = 1e-10;
 // Of a coefficient's curvature, what rounding leaves when the intercepts take all of it.
 inline constexpr double taken_by_intercepts = 1e-11;
+// The same of the square of a column's mean that was taken off before.
+inline constexpr double taken_by_centres = 1e-28;
 // Scalings of the flow between the classes that make a dual point's columns sum to zero.
 inline constexpr int class_scalings = 2000;
 // What rounding may leave of a column's sum, as a share of the column's size.

@@ -94,13 +94,11 @@ def test_joint_gram_is_the_hessian_in_coefficients_and_intercepts(form, first):
     np.testing.assert_allclose(found, cross, atol=1e-15)
 
 
-@pytest.mark.parametrize(
-    ("unit", "mean", "error"), [(1.0, 0.0, 1e-5), (1e-20, 0.0, 1e-12), (1.0, 1000.0, 1e-12)]
-)
-def test_a_large_joint_gram_is_made_in_single_precision_where_that_holds_it(unit, mean, error):
+@pytest.mark.parametrize(("unit", "error"), [(1.0, 1e-5), (1e-20, 1e-12)])
+def test_a_large_joint_gram_is_made_in_single_precision_where_that_holds_it(unit, error):
     rng = np.random.default_rng(9)
     n, p = 4000, 15
-    X, s = mean + unit * rng.standard_normal((n, p)), rng.dirichlet(np.ones(M), n)
+    X, s = unit * rng.standard_normal((n, p)), rng.dirichlet(np.ones(M), n)
     weight = np.full(n, 1 / n)
     place, klass = np.repeat(np.arange(p), M).tolist(), np.tile(np.arange(M), p).tolist()
     flat = _parts.joint_gram(*forms(X)["dense"], place, klass, 0, by_class(s), weight)

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "linalg/blas.hpp"
+#include "problem/class_penalty.hpp"
 #include "problem/quadratic.hpp"
 #include "tuning.hpp"
 
@@ -21,10 +22,8 @@ struct FormAlong {
 
 struct Uncoupled {
   static constexpr int largest_gram = tuning::largest_class_gram;
-  static constexpr bool needs_digits = false;  // whether steps need curvature in double precision
-  static constexpr bool rows_are_apart = true;
-  // The share of the worst violation at which descent may leave the rest to conjugate gradients.
-  static constexpr double descent_share = tuning::class_descent;
+  // Whether columns are known to be so alike that sweeps crawl, and that curvature needs all its digits.
+  static constexpr bool columns_are_alike = false;
 
   // Products with the part of Q among some columns, chosen as a panel's are.
   class Part {
@@ -44,6 +43,12 @@ struct Uncoupled {
   double inner(const Vector&, const Vector&, const Vector&) const { return 0.0; }
   void add_to_gram(const Columns&, int, double, double, double*, int) const {}
   void add_to_pairs(const Columns&, const Columns&, int, double, double, double*, int) const {}
+  // Rows of coefficients are apart: each goes to where its penalty is least.
+  template <class Pen>
+  void settle_rows(const Pen& penalty, const Level& at, const Columns& features, const std::vector<char>& in,
+                   Vector& b) const {
+    penalty.settle_rows(at, features, in, b);
+  }
   double rounding(double, const Columns&, const Vector&, int) const { return 0.0; }
   double forgiven(double forgiven, double) const { return forgiven; }
 };
@@ -52,9 +57,7 @@ template <class T>
 struct Coupled {
   // Columns of a kernel are too alike to do without a matrix.
   static constexpr int largest_gram = std::numeric_limits<int>::max();
-  static constexpr bool needs_digits = true;
-  static constexpr bool rows_are_apart = false;
-  static constexpr double descent_share = 0.0;
+  static constexpr bool columns_are_alike = true;
   KernelForm<T> kernel;
 
   class Part {
@@ -167,6 +170,9 @@ struct Coupled {
         if (klass[r] == klass[c]) target[r] += (c < kept && r < kept ? level - level_before : level) * from[column[r]];
     }
   }
+  // No row moves without the others.
+  template <class Pen>
+  void settle_rows(const Pen&, const Level&, const Columns&, const std::vector<char>&, Vector&) const {}
   // Of the form's value.
   double rounding(double level, const Columns& columns, const Vector& rows, int m) const {
     Vector size(m, 0.0);

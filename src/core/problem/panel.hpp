@@ -26,7 +26,8 @@ struct ClassCurvature {
 // Panel<D>: add(columns), take(other, places) some columns of another, clear(), combine(b, m, acc): acc += X_C b,
 // dots(r, m, out): out = X_C' r, and joint_gram(pairs, first, curvature, gram, stride): the part above the diagonal of
 // the curvature between all pairs and those from `first` on, which are zero before; cross(pairs, first, curvature, m,
-// out): m numbers for each of these, the curvature between it and the intercepts.
+// out): m numbers for each of these, the curvature between it and the intercepts. Both are of columns less their
+// centres, which intercepts make up for: means, if the panel is told to take them off and can.
 template <class D>
 class Panel;
 
@@ -66,11 +67,12 @@ inline void balance_classes(const Columns& klass, int m, double* cross) {
 template <class T>
 class Panel<Dense<T>> {
  public:
-  explicit Panel(const Dense<T>& x) : x_(x) {}
+  explicit Panel(const Dense<T>& x, bool centred = false) : x_(x), centred_(centred) {}
 
   void clear() {
     count_ = 0;
     copy_.clear();
+    centres_.clear();
     in_place_ = std::is_same_v<T, double>;
   }
   void add(const Columns& columns) {
@@ -86,6 +88,9 @@ class Panel<Dense<T>> {
     }
     if (!follows)
       for (int j : columns) append(x_.column(j), n);
+    for (int j : columns)
+      centres_.push_back(centred_ ? std::accumulate(x_.column(j), x_.column(j) + n, 0.0) / static_cast<double>(n)
+                                  : 0.0);
     count_ += static_cast<Index>(columns.size());
   }
   void take(const Panel& other, const Columns& places) {
@@ -102,13 +107,15 @@ class Panel<Dense<T>> {
     if (count_ > 0) detail::correlate_block(start(), x_.n, count_, r, m, out);
   }
 
+  double centre(int place) const { return centres_[place]; }
+
   // With F = sqrt(weight) s_k x it is -F' F between classes, and within one G' G with G = sqrt(weight s_k (1 - s_k)) x.
   // Large ones are made in single precision: they guide steps, which need no more, unless they say so.
   void joint_gram(const Pairs& pairs, int first, const ClassCurvature& at, double* gram, int stride,
                   bool in_double = false) const {
     const double count = static_cast<double>(pairs.size());
     if (in_double || static_cast<double>(x_.n) * count * (count - first) < tuning::products_in_double ||
-        !are_near_zero(pairs) || !fill_gram<float>(pairs, first, at, gram, stride))
+        !fill_gram<float>(pairs, first, at, gram, stride))
       fill_gram<double>(pairs, first, at, gram, stride);
   }
 
@@ -151,18 +158,6 @@ class Panel<Dense<T>> {
     if constexpr (std::is_same_v<T, double>)
       if (in_place_) return x_.x;
     return copy_.data();
-  }
-  // Whether the columns keep their digits when the intercepts take their means out of the matrix.
-  bool are_near_zero(const Pairs& pairs) const {
-    int looked_at = -1;
-    for (int place : pairs.place) {
-      if (std::exchange(looked_at, place) == place) continue;
-      const double* column = start() + place * x_.n;
-      const double sum = std::accumulate(column, column + x_.n, 0.0);
-      const double square = loops().dot(column, column, x_.n), mean = sum * sum / static_cast<double>(x_.n);
-      if (mean > tuning::far_from_zero * (square - mean)) return false;
-    }
-    return true;
   }
   // Sets the columns from `first` on; returns whether the precision was enough.
   template <class R>
@@ -226,8 +221,9 @@ class Panel<Dense<T>> {
         for (Index i = begin; i < begin + taken; ++i)
           factor[k].push_back(static_cast<R>(root(at.weight[i], at.s[k * n + i])));
       const double* column = start() + pairs.place[t] * n + begin;
+      const double centre = centres_[pairs.place[t]];
       R* row = out + static_cast<Index>(t) * taken;
-      for (Index i = 0; i < taken; ++i) row[i] = factor[k][i] * static_cast<R>(column[i]);
+      for (Index i = 0; i < taken; ++i) row[i] = factor[k][i] * static_cast<R>(column[i] - centre);
     }
   }
   // sums[:, first:] += rows' rows[:, first:]
@@ -244,9 +240,10 @@ class Panel<Dense<T>> {
   void append(const T* column, Index n) { copy_.insert(copy_.end(), column, column + n); }
 
   const Dense<T>& x_;
+  const bool centred_;
   Index count_ = 0;
   bool in_place_ = std::is_same_v<T, double>;  // the columns are the design's first ones
-  Vector copy_;
+  Vector copy_, centres_;
 };
 
 // Columns stay where they are. Matrices of samples are turned, so that an entry meets all classes at once.
@@ -254,7 +251,10 @@ template <class T, class I>
 class Panel<Sparse<T, I>> {
  public:
   using Design = Sparse<T, I>;
-  explicit Panel(const Design& x) : x_(x) {}
+  explicit Panel(const Design& x, bool = false) : x_(x) {}
+
+  // Zeros would be lost.
+  double centre(int) const { return 0.0; }
 
   void clear() { columns_.clear(); }
   void add(const Columns& columns) { columns_.insert(columns_.end(), columns.begin(), columns.end()); }

@@ -57,7 +57,7 @@ class BlockCurvature {
 
   // residual: the gradient of the model in the scores, which descent without a matrix carries along.
   bool descend(const Level& at, const ClassSet& set, const Vector& slope, const Vector& even, const Vector& residual,
-               double tolerance, Vector& b, Vector& shift) {
+               double tolerance, bool alike, Vector& b, Vector& shift) {
     const int m = problem_.m;
     slopes_.assign(m, {});
     weighted_.clear();
@@ -76,7 +76,7 @@ class BlockCurvature {
       const auto start = residual.begin() + k * problem_.n;
       weighted_[k].emplace(problem_.design, gram.columns(), heavier_[k], Vector(start, start + problem_.n));
     }
-    const bool any = descent_.run(*this, problem_.penalty, at, set.features(), tolerance, b);
+    const bool any = descent_.run(*this, problem_.penalty, at, set.features(), tolerance, alike, b);
     if (!problem_.settings.intercept) return any;
     for (int k = 0; k < m; ++k) {
       const double total = tuning::class_coupling * grams_[k].total();
@@ -86,6 +86,9 @@ class BlockCurvature {
     return any;
   }
 
+  bool has_matrix() const {
+    return std::all_of(grams_.begin(), grams_.end(), [](const auto& gram) { return gram.has_matrix(); });
+  }
   bool has(std::size_t cell) const { return index_[cell] >= 0; }
   double slope(std::size_t cell) const {
     const std::size_t k = cell % problem_.m;
@@ -218,7 +221,7 @@ class BlockCurvature {
   std::vector<ClassGram<D>> grams_;
   std::vector<ClassFactor> factors_;
   StraightLines<Pen> straight_;
-  SetDescent<Pen, typename P::Form> descent_;
+  SetDescent<Pen> descent_;
   double level_ = 0.0;                      // of the form in the matrices
   std::vector<Columns> places_, factored_;  // of each class's columns in the set, and those of them in the factors
   std::vector<char> is_live_;

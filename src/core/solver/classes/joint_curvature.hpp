@@ -14,11 +14,12 @@ class JointCurvature {
   using Pen = typename P::Penalty;
   explicit JointCurvature(const P& problem) : problem_(problem) {}
 
-  // Whether the matrix has room, and its factor is worth it beside steps of conjugate gradients.
-  bool fits(const ClassSet& set) const {
+  // Whether the matrix has room, and its factor is worth it beside steps of conjugate gradients, unless these have been
+  // seen to lead nowhere.
+  bool fits(const ClassSet& set, bool whatever_it_costs) const {
     const double size = static_cast<double>(set.pairs()), step = problem_.design.entries(set.features()) * problem_.m;
-    return size <= tuning::largest_joint_gram &&
-           (size <= tuning::free_joint_factor || size * size * size <= tuning::steps_for_joint_factor * step);
+    return size <= tuning::largest_joint_gram && (whatever_it_costs || size <= tuning::free_joint_factor ||
+                                                  size * size * size <= tuning::steps_for_joint_factor * step);
   }
   bool is_empty() const { return weight_.empty(); }
   // Steps of conjugate gradients that cost as much as a new matrix.
@@ -36,7 +37,7 @@ class JointCurvature {
   }
 
   // A new matrix at these dual weights, or the old one with the set's new coefficients.
-  void prepare(Panel<D>& panel, const ClassSet& set, const Vector& s, bool fresh, double level) {
+  void prepare(Panel<D>& panel, const ClassSet& set, const Vector& s, bool fresh, double level, bool alike) {
     if (fresh || is_empty()) {
       forget();
       s_ = s;
@@ -54,7 +55,7 @@ class JointCurvature {
       pairs_.klass.push_back(static_cast<int>(t) % problem_.m);
       column_.push_back(set.features()[t / problem_.m]);
     }
-    if (static_cast<int>(pairs_.size()) > first) extend(panel, first);
+    if (static_cast<int>(pairs_.size()) > first) extend(panel, first, alike);
     if (level != level_ || first == 0) descent_.invalidate();
     problem_.form.add_to_pairs(column_, pairs_.klass, first, level, level_, gram_.data(), stride_);
     level_ = level;
@@ -62,7 +63,7 @@ class JointCurvature {
 
   // Minimises the model with the penalty from its slopes at b and shift. Changes both; returns whether anything moved.
   bool descend(const Level& at, const ClassSet& set, const Vector& slope, const Vector& even, double tolerance,
-               Vector& b, Vector& shift) {
+               bool alike, Vector& b, Vector& shift) {
     const int m = problem_.m;
     moved_.assign(pairs_.size(), 0.0);
     slope_.resize(pairs_.size());
@@ -70,7 +71,7 @@ class JointCurvature {
       slope_[t] = slope[cell(t)];
       for (int k = 0; k < m; ++k) slope_[t] -= follow_[t * m + k] * even[k];
     }
-    const bool any = descent_.run(*this, problem_.penalty, at, set.features(), tolerance, b);
+    const bool any = descent_.run(*this, problem_.penalty, at, set.features(), tolerance, alike, b);
     if (!problem_.settings.intercept) return any;
     Vector back = even;
     solve_intercepts(back);
@@ -80,6 +81,7 @@ class JointCurvature {
     return any;
   }
 
+  bool has_matrix() const { return true; }
   // What descent asks: coefficients by their cell in the set, feature by feature.
   bool has(std::size_t cell) const { return index_[cell] >= 0; }
   double slope(std::size_t cell) const { return slope_[index_[cell]]; }
@@ -179,22 +181,24 @@ class JointCurvature {
     const int m = problem_.m;
     const Index n = problem_.n;
     Vector matrix(static_cast<std::size_t>(m) * m), weighted(n);
+    bends_.resize(m);
     for (int k = 0; k < m; ++k) {
       for (Index i = 0; i < n; ++i) weighted[i] = weight_[i] * s_[k * n + i];
       for (int l = 0; l < m; ++l)
         matrix[static_cast<std::size_t>(k) * m + l] =
             (k == l ? sum_of(weighted) : 0.0) - loops().dot(weighted.data(), s_.data() + l * n, n);
+      bends_[k] = matrix[static_cast<std::size_t>(k) * m + k];
     }
     const double fill = std::max(*std::max_element(matrix.begin(), matrix.end()), tuning::tiny) / m;
     intercepts_.build(m, [&](int k, int l) { return matrix[static_cast<std::size_t>(k) * m + l] + fill; }, true);
   }
   void solve_intercepts(Vector& x) { intercepts_.solve(x.data()); }
 
-  void extend(Panel<D>& panel, int first) {
+  void extend(Panel<D>& panel, int first, bool in_double) {
     const int m = problem_.m, count = static_cast<int>(pairs_.size());
     make_room(gram_, stride_, first, count);
     for (int t = first; t < count; ++t) std::fill_n(gram_.data() + static_cast<Index>(t) * stride_, count, 0.0);
-    panel.joint_gram(pairs_, first, {s_, weight_}, gram_.data(), stride_, P::Form::needs_digits);
+    panel.joint_gram(pairs_, first, {s_, weight_}, gram_.data(), stride_, in_double);
     follow_.resize(static_cast<std::size_t>(count) * m, 0.0);
     if (problem_.settings.intercept) take_out_intercepts(panel, first);
     mirror(gram_.data(), count, first, stride_);
@@ -213,7 +217,10 @@ class JointCurvature {
       const double plain = target[t];
       for (int i = 0; i <= t; ++i)
         for (int k = 0; k < m; ++k) target[i] -= cross_[static_cast<std::size_t>(i) * m + k] * answer[k];
-      if (target[t] <= tuning::taken_by_intercepts * plain) target[t] = 0.0;
+      const double centre = panel.centre(pairs_.place[t]);
+      const double taken = tuning::taken_by_centres * centre * centre * bends_[pairs_.klass[t]];
+      if (target[t] <= tuning::taken_by_intercepts * plain + taken) target[t] = 0.0;
+      follow_[static_cast<std::size_t>(t) * m + pairs_.klass[t]] += centre;
     }
   }
   const P& problem_;
@@ -224,10 +231,11 @@ class JointCurvature {
   std::vector<std::pair<int, double>> came_;  // live ones without a place in the factor, and their curvatures
   Vector s_, weight_;                         // at which the matrix was made
   Vector gram_, cross_, follow_;
+  Vector bends_;        // of the intercepts
   double level_ = 0.0;  // of the form in the matrix
   int stride_ = 0;
   ClassFactor intercepts_, factor_;
-  SetDescent<Pen, typename P::Form> descent_;
+  SetDescent<Pen> descent_;
   Vector slope_, moved_;  // during descent
 };
 

@@ -15,8 +15,8 @@ class ClassModel {
   using Pen = typename P::Penalty;
 
   explicit ClassModel(const P& problem)
-      : problem_(problem), panel_(problem.design), moving_(problem.design), coupling_(problem.form),
-        moving_coupling_(problem.form), joint_(problem), blocks_(problem) {}
+      : problem_(problem), panel_(problem.design, problem.settings.intercept), moving_(problem.design),
+        coupling_(problem.form), moving_coupling_(problem.form), joint_(problem), blocks_(problem) {}
 
   Panel<D>& panel() { return panel_; }
   // The step's coefficients of the set (a row a feature), intercepts and scores, and the residual that it foresees.
@@ -69,18 +69,18 @@ class ClassModel {
     worst_ = std::max(problem_.penalty.violation(at, features, set.in(), b_, slope_), largest_size(even_));
     const double accuracy = std::max(allowed, share_of(worst_) * worst_);
     prepare(set);
-    for (int round = 0; round < tuning::class_rounds; ++round) {
+    bool solved = false;
+    for (int round = 0; round < tuning::class_rounds && !solved; ++round) {
       problem_.settings.check_interrupt();
       if (!problem_.is_smooth()) {
         const double worst = problem_.penalty.violation(at, features, set.in(), b_, slope_);
-        const double enough = std::max(0.1 * accuracy, P::Form::descent_share * worst);
+        const double enough = std::max(0.1 * accuracy, is_alike() ? 0.0 : tuning::class_descent * worst);
         if (!descend(x, at, set, enough) && round > 0) break;
-        if (P::Form::rows_are_apart) problem_.penalty.settle_rows(at, features, set.in(), b_);
-        refresh();
       }
       const bool confined = polish({x, at, set, 0.5 * accuracy, tuning::class_rounds});
-      if (!confined && problem_.penalty.violation(at, features, set.in(), b_, slope_) <= accuracy) break;
+      solved = !confined && problem_.penalty.violation(at, features, set.in(), b_, slope_) <= accuracy;
     }
+    if (!solved) give_up_on_sweeps();
     even_out(x);
   }
 
@@ -115,23 +115,46 @@ class ClassModel {
       for (double& s : curvature_) s = (1.0 - lift_) * s + lift_ / m;
   }
 
+  bool is_alike() const { return P::Form::columns_are_alike || crawls_; }
+  // A model that all rounds have not solved has columns so alike that sweeps and conjugate gradients bring back in turn
+  // what the other has put out.
+  void give_up_on_sweeps() {
+    crawls_ = true;
+    is_stale_ = true;
+  }
+
   // A matrix for descent and conjugate gradients, neither of which needs it exact.
   void prepare(const ClassSet& set) {
-    is_joint_ = joint_.fits(set);
+    is_joint_ = joint_.fits(set, crawls_);
     const bool empty = is_joint_ ? joint_.is_empty() : blocks_.is_empty();
     if (is_stale_ || empty) {
       fresh_steps_ = -1;
       lost_steps_ = 0;
     }
-    if (is_joint_) joint_.prepare(panel_, set, curvature_, is_stale_, ridge_);
+    if (is_joint_) joint_.prepare(panel_, set, curvature_, is_stale_, ridge_, is_alike());
     else blocks_.prepare(set, curvature_, is_stale_, ridge_);
     is_stale_ = false;
   }
+  // Finds which coefficients are zero; returns whether anything moved. An old matrix may lead anywhere where columns
+  // are alike: what has raised the model is taken back, and the matrix made anew.
   bool descend(const ClassIterate& x, const Level& at, const ClassSet& set, double tolerance) {
-    if (is_joint_) return joint_.descend(at, set, slope_, even_, tolerance, b_, shift_);
+    const Point before{b_, shift_, quadratic()};
+    const double worth = value(at, set.features());
+    const bool moved = descend_on_matrix(x, at, set, tolerance);
+    problem_.form.settle_rows(problem_.penalty, at, set.features(), set.in(), b_);
+    refresh();
+    if (!SetDescent<Pen>::believes_matrix || !is_alike() || !moved || value(at, set.features()) <= worth) return moved;
+    go(before, before, 0.0);
+    refresh();
+    is_stale_ = true;
+    prepare(set);
+    return true;
+  }
+  bool descend_on_matrix(const ClassIterate& x, const Level& at, const ClassSet& set, double tolerance) {
+    if (is_joint_) return joint_.descend(at, set, slope_, even_, tolerance, is_alike(), b_, shift_);
     Vector residual = x.e;
     loops().axpy(1.0, bent_.data(), residual.data(), residual.size());
-    return blocks_.descend(at, set, slope_, even_, residual, tolerance, b_, shift_);
+    return blocks_.descend(at, set, slope_, even_, residual, tolerance, is_alike(), b_, shift_);
   }
 
   Vector step() const {
@@ -422,6 +445,7 @@ class ClassModel {
   double worst_ = 0.0, lift_ = 0.0, ridge_ = 0.0;
   int fresh_steps_ = -1, lost_steps_ = 0;
   bool is_stale_ = true, is_joint_ = true;
+  bool crawls_ = false;  // a model was not solved
 };
 
 }  // namespace clearning

@@ -1,5 +1,5 @@
-// The descent that finds which coefficients are zero: sweeps over them, or, where a kernel makes columns so alike that
-// sweeps crawl, an active-set method with second-order steps on a curvature's own matrices.
+// The descent that finds which coefficients are zero: sweeps over them, or, where columns are so alike that sweeps
+// crawl, an active-set method with second-order steps on a curvature's own matrices.
 #pragma once
 #include "solver/classes/descent.hpp"
 #include "solver/gram_descent.hpp"
@@ -15,26 +15,30 @@ struct GramPart {
   std::vector<std::size_t> cells;
 };
 
-template <class Pen, class Form>
+// Of a group all coefficients move together, which the active-set method does not know.
+template <class Pen>
 class SetDescent {
  public:
+  static constexpr bool believes_matrix = false;  // whether it goes as far as the matrix says, at once
   void invalidate() {}
   template <class C>
-  bool run(C& model, const Pen& penalty, const Level& at, const Columns& features, double tolerance, Vector& b) {
+  bool run(C& model, const Pen& penalty, const Level& at, const Columns& features, double tolerance, bool, Vector& b) {
     return sweep(model, penalty, at, features, tolerance, b);
   }
 };
 
-template <class T>
-class SetDescent<Elementwise, Coupled<T>> {
+template <>
+class SetDescent<Elementwise> {
  public:
+  static constexpr bool believes_matrix = true;
   // A matrix has changed.
   void invalidate() {
     for (GramDescent& solver : solvers_) solver.invalidate();
   }
   template <class C>
-  bool run(C& model, const Elementwise& penalty, const Level& at, const Columns& features, double tolerance,
+  bool run(C& model, const Elementwise& penalty, const Level& at, const Columns& features, double tolerance, bool alike,
            Vector& b) {
+    if (!alike || !model.has_matrix()) return sweep(model, penalty, at, features, tolerance, b);
     const std::vector<GramPart> parts = model.parts();
     while (solvers_.size() < parts.size()) solvers_.emplace_back(true);
     bool moved = false;
@@ -56,9 +60,9 @@ class SetDescent<Elementwise, Coupled<T>> {
       const int j = features[t / penalty.m];
       const Index block = static_cast<Index>(j) * penalty.m + static_cast<Index>(t % penalty.m);
       q.b[i] = b[t];
-      q.g[i] = model.slope(t) / part.factor;
+      q.ridge[i] = at.ridge * penalty.l2_factor[j] / part.factor;
+      q.g[i] = model.slope(t) / part.factor + q.ridge[i] * b[t];
       q.l1[i] = at.l1 * penalty.l1_factor[j] / part.factor;
-      q.ridge[i] = 0.0;
       q.lower[i] = penalty.lower[block];
       q.upper[i] = penalty.upper[block];
       q.allowed[i] = std::max(tolerance / part.factor, tuning::tiny);
