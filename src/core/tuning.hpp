@@ -69,6 +69,8 @@ inline constexpr double steps_with_fresh_gram = 1.5;
 
 // New columns of a Gram matrix that are multiplied without a panel of the old ones (5000 x 500, 100,000 x 100).
 inline constexpr int few_columns = 32;
+// The old ones are not centred for that: the squares of their means are no more than so many variances.
+inline constexpr double far_from_zero = 1e3;
 
 // --- Blocks of memory -----------------------------------------------------------------------------------------------
 // Rows of a panel of `count` columns: it stays in the second-level cache, with runs long enough to stream.
