@@ -52,6 +52,7 @@ def test_glmnet_minimises_our_objective(name):
         alphas=lambdas,
         l1_ratio=alpha,
         penalty_factor=factors * len(factors) / factors.sum(),
+        tol=1e-9,
         **options,
     )
     for k, lam in enumerate(lambdas):

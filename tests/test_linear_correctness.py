@@ -50,7 +50,8 @@ def test_logistic_path_agrees_with_glmnet(glmnet, name):
     path = tight_path(design, y, loss="logistic", **options)
     assert path.converged.all()
     expected = glmnet[f"path_{name}"]
-    np.testing.assert_allclose(path.intercepts, expected[:, 0], atol=1e-6)
+    # A gap of 1e-13 holds coefficients to its root, by the curvature that they have.
+    np.testing.assert_allclose(path.intercepts, expected[:, 0], atol=3e-6)
     np.testing.assert_allclose(path.coefs, expected[:, 1:], atol=3e-6)
 
 

@@ -141,7 +141,7 @@ inline constexpr double descent_accuracy = 0.03;
 inline constexpr int most_sweeps = 12;
 inline constexpr int most_sweeps_of_proof = 40;
 // Columns with a coefficient are swept alone down to this share of the violation that all had.
-inline constexpr double sweeps_of_active = 0.1;
+inline constexpr double sweeps_of_active = 0.03;
 // Steps of sweeps that one extrapolation takes (sparse 15,000 x 30,000: 3,002 sweeps instead of 5,396), and what is
 // added to their products, as a share of the trace, so that they have a factor.
 inline constexpr std::size_t extrapolated_sweeps = 5;

@@ -40,7 +40,7 @@ POOR_CONTRACTION = 0.3
 # A step that promises less than this share of the goal, and left more than the next of the
 # violations, gains nothing; after so many of them a task gives up.
 WORTHWHILE = 1e-4
-STALLED = 0.7
+STALLED = 0.95
 PATIENCE = 3
 ARMIJO = 1e-4
 # Curvature is lifted by this share of the majoriser after a step that went too far, then by more.

@@ -183,7 +183,8 @@ nb::tuple descend_by_rows(Flat<double> data, Flat<std::int32_t> indices, Flat<st
     const Sparse<double, std::int32_t> x(data.data(), indices.data(), starts.data(), n, q.count);
     Vector e(n, 0.0);
     e[n - 1] = 1.0;
-    descent.solve(q, x, every_index(q.count), e, Vector(h.data(), h.data() + n), intercept, 1.0, tuning::most_sweeps);
+    descent.solve(q, x, every_index(q.count), e, Vector(h.data(), h.data() + n), intercept, 1.0,
+                  tuning::most_sweeps_of_proof);
   }
   return nb::make_tuple(to_numpy(std::move(q.b)), descent.intercept_shift());
 }
