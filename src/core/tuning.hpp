@@ -202,6 +202,9 @@ inline constexpr double share_of_a_crawl = 0.05;
 inline constexpr double check_again = 0.1;
 // Violations are allowed a tenth less as long as the gap asks for it, down to this.
 inline constexpr double tightest = 1e-9;
+// What an entry of the model's matrix may be off, as a share of the columns' lengths: rounding, and the curvature of
+// sparse columns that are taken for constant.
+inline constexpr double rounding_of_matrix = constant_share_sparse;
 // Passes of the projection onto columns without a penalty, and when they count as orthogonal to a dual point.
 inline constexpr int projections = 20;
 inline constexpr double orthogonal = 1e-11;

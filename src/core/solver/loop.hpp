@@ -240,8 +240,7 @@ class Solver {
     worst_ = step_.worst();
     move_ = step_.propose(at_, x_, set_, model_, worst_, is_proof);
     along_ = direction_of(problem_, move_);
-    promise_ = -0.5 * LineSearch<P>::promised(at_, move_, along_, x_);
-    is_near_ = promise_ <= tuning::near_promise * at_.goal;
+    is_near_ = -0.5 * LineSearch<P>::promised(at_, move_, along_, x_) <= tuning::near_promise * at_.goal;
     const auto delta = [&](std::size_t c) { return move_.delta[c]; };
     along_.drift = tuning::unit_rounding * size_of_products(move_.columns, screening_, delta);
   }
@@ -332,11 +331,10 @@ class Solver {
   Progress progress_;
   Move move_;  // the step at hand, and where it leads
   Direction along_;
-  Vector foreseen_;            // correlations of the set with the dual point that it foresees
-  double worst_ = 0.0;         // the violation that it begins with
-  double promise_ = INFINITY;  // what it would take off the objective by its model
-  bool is_near_ = false;       // which is little
-  bool is_ahead_ = false;      // it was not taken, and its end is nearer to the solution than the iterate
+  Vector foreseen_;        // correlations of the set with the dual point that it foresees
+  double worst_ = 0.0;     // the violation that it begins with
+  bool is_near_ = false;   // it promises little
+  bool is_ahead_ = false;  // it was not taken, and its end is nearer to the solution than the iterate
   double gain_ = INFINITY;
   bool fixed_ = false;      // no column comes in
   bool was_given_ = false;  // the start: no path leads to it

@@ -87,7 +87,7 @@ class Step {
     loops().combine(columns.data(), columns.size(), change.data(), foreseen_.size(), foreseen_.data());
     v.resize(problem_.p);
     for (int c = 0; c < set.size(); ++c) v[set.columns()[c]] = foreseen_[c];
-    off = 2.0 * tuning::unit_rounding * move.unit * model.largest_h() * size;
+    off = tuning::rounding_of_matrix * move.unit * model.largest_h() * size;
     return true;
   }
 
