@@ -246,6 +246,21 @@ def test_weights_count(tmp_path):
     assert coefs[1] > coefs[0]
 
 
+def test_rows_without_weight_are_left_out_and_told(tmp_path, capsys):
+    columns = two_classes(200)
+    columns["w"] = [0.0] * 50 + [1.0] * 150
+    path = write_csv(tmp_path / "t.csv", columns)
+    words = ("fit", path, "--target", "y", "-o", tmp_path, "--no-kernel", "--weight", "w")
+    assert run(*words) == 0
+    record = load_model(tmp_path / "model.skops").record
+    assert "50 rows have no weight and were left out." in record["problems"]
+    assert record["rows"] == {"read": 200, "train": 112, "test": 38}
+    assert min(record["test"]["row"]) >= 52
+    columns["w"] = [1.0 if label == "a" else 0.0 for label in columns["y"]]
+    write_csv(path, columns)
+    assert "one value, 'a'" in failed(capsys, *words)
+
+
 def test_kinds_can_be_overruled(tmp_path):
     path = write_csv(tmp_path / "t.csv", {**two_classes(), "code": [1, 2, 3] * 20})
     words = ("fit", path, "--target", "y", "-o", tmp_path, "--no-kernel")
@@ -282,7 +297,9 @@ def test_failures_are_one_sentence(tmp_path, fitted, capsys):
     out = ("-o", tmp_path / "out")
     assert "did you mean 'y'" in failed(capsys, "fit", path, "--target", "Y", *out)
     assert "share between 0 and 1" in failed(capsys, "fit", path, "--target", "y", "--test", "3")
-    assert "two roles" in failed(capsys, "fit", path, "--target", "y", "--weight", "y")
+    assert "Column 'y' cannot be both --target and --weight." in failed(
+        capsys, "fit", path, "--target", "y", "--weight", "y"
+    )
     assert "cannot both" in failed(
         capsys, "fit", path, "--target", "y", "--time", "x", "--group", "z"
     )

@@ -153,6 +153,7 @@ def test_targets():
     [
         ([None, None], "every value is missing"),
         (["a"] * 9, "one value, 'a'"),
+        (["a"] * 9 + [None] * 3, "one value, 'a': .* 3 rows have no target"),
         (strings(np.linspace(0, 1, 500)), "an amount rather than a class"),
         ([f"w{i}" for i in range(500)], "few classes"),
         (["a"] * 9 + ["b"], "the class 'b' in 1 rows only"),

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
 from clearning import __version__
-from clearning.tables.errors import TableError, place
+from clearning.tables.errors import TableError, place, quoted
 from clearning.tables.explain import influence
 from clearning.tables.kinds import Column
 from clearning.tables.model import TableModel
@@ -91,15 +91,20 @@ class FitOptions:
             raise TableError(f"--test {self.test:g} must be a share between 0 and 1.")
         if self.time is not None and self.group is not None:
             raise TableError("--time and --group cannot both say what is held out; give one.")
-        roles = [self.target, self.time, self.group, self.weight]
-        named = [role for role in roles if role is not None]
-        if len(set(named)) < len(named):
-            raise TableError(f"One column cannot have two roles: {named}.")
+        taken: dict[str, str] = {}
+        for role in ("target", "time", "group", "weight"):
+            name = getattr(self, role)
+            if name in taken:
+                raise TableError(
+                    f"Column {quoted(name)} cannot be both --{taken[name]} and --{role}."
+                )
+            if name is not None:
+                taken[name] = role
 
 
 @dataclass(frozen=True)
 class Data:
-    """The rows that have a target, ready to be learnt from."""
+    """The rows that have a target and weight, ready to be learnt from."""
 
     source: Source
     features: Any
@@ -150,11 +155,12 @@ def fit_table(
     """
     begun = time.perf_counter()
     source = Source(frame, Path(path))
-    target = read_target(source, options.target, FEWEST)
-    data, columns = _data(source, target, options)
+    weight = None if options.weight is None else read_weight(source, options.weight)
+    target = read_target(source, options.target, FEWEST, weight)
+    data, columns = _data(source, target, weight, options)
     say(_what_was_read(source, target, columns))
     train, test, cv = _parts(data, options)
-    problems = find_problems(data.features, columns, data.labels, int((~target.held).sum()))
+    problems = find_problems(data.features, columns, target)
     transformer = make_transformer(data.features[train], columns)
     Z = transformer.fit_transform(data.features[train])
     choice = search(Z, data.labels[train], data.weights_of(train), options, cv, say)
@@ -176,8 +182,9 @@ def fit_table(
     return model
 
 
-def _data(source: Source, target: Target, options: FitOptions) -> tuple[Data, list[Column]]:
-    weight = None if options.weight is None else read_weight(source, options.weight)
+def _data(
+    source: Source, target: Target, weight: NDArray[np.float64] | None, options: FitOptions
+) -> tuple[Data, list[Column]]:
     # What parts or weighs the rows is not learnt from: later rows lie beyond every time seen.
     roles = {name: getattr(options, name) for name in ("target", "weight", "group", "time")}
     columns = decide_columns(source, roles, options.kinds)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from clearning.tables.errors import listed
 from clearning.tables.kinds import Column
+from clearning.tables.schema import Target
 from clearning.tables.values import nameless
 
 _RARE = 0.05
@@ -18,14 +19,15 @@ _MUCH_MISSING = 0.3
 _FEWEST_FOR_LEAK = 20
 
 
-def find_problems(
-    frame: Any, columns: Sequence[Column], labels: NDArray[Any], n_unlabelled: int
-) -> list[str]:
+def find_problems(frame: Any, columns: Sequence[Column], target: Target) -> list[str]:
     """Sentences about a prepared frame and its labels, the gravest first."""
+    labels = target.labels
     used = [column for column in columns if column.used]
     told = [_leak(name) for name in leaks(frame, used, labels)[:5]]
-    if n_unlabelled:
-        told.append(f"{n_unlabelled:,} rows have no target and were left out.")
+    if target.n_unlabelled:
+        told.append(f"{target.n_unlabelled:,} rows have no target and were left out.")
+    if target.n_weightless:
+        told.append(f"{target.n_weightless:,} rows have no weight and were left out.")
     told += [f"Column {listed([column.name])}: {column.odd}." for column in used if column.odd]
     told += _missing(frame)
     told += _left_out(columns)

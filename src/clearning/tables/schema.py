@@ -145,18 +145,22 @@ def odd_cells(source: Source, columns: Sequence[Column]) -> list[str]:
 
 @dataclass(frozen=True)
 class Target:
-    """The labels of the rows that have one.
+    """The labels of the rows that count: they have one, and weight.
 
     Attributes
     ----------
     labels : ndarray
         Whole numbers or strings.
     held : ndarray of bool
-        Which rows have a label.
+        Which rows count.
+    n_unlabelled, n_weightless : int
+        How many rows have no label, and how many others no weight.
     """
 
     labels: NDArray[Any]
     held: NDArray[np.bool_]
+    n_unlabelled: int
+    n_weightless: int
 
     @property
     def counts(self) -> dict[Any, int]:
@@ -165,8 +169,10 @@ class Target:
         return dict(zip(classes.tolist(), counts.tolist()))
 
 
-def read_target(source: Source, name: str, fewest: int) -> Target:
-    """Read the labels, or say why they are none."""
+def read_target(
+    source: Source, name: str, fewest: int, weight: NDArray[np.float64] | None = None
+) -> Target:
+    """Read the labels of the rows that have one, and weight; or say why they are none."""
     series = source.column(name, "target")
     where = place(source.path, None, name)
     if series.dtype.is_nested() or series.dtype.is_temporal():
@@ -182,17 +188,24 @@ def read_target(source: Source, name: str, fewest: int) -> Target:
         labels = values.drop_nulls().cast(int).to_numpy()
     else:
         labels = text.drop_nulls().to_numpy().astype(str)
-    target = Target(labels, held.to_numpy())
+    labelled = held.to_numpy()
+    counted = labelled if weight is None else labelled & (weight > 0)
+    n_unlabelled, n_weightless = int((~labelled).sum()), int((labelled & ~counted).sum())
+    if n_weightless:
+        labels = labels[counted[labelled]]
+    target = Target(labels, counted, n_unlabelled, n_weightless)
     _check_classes(where, target, numeric, fewest)
     return target
 
 
 def _check_classes(where: str, target: Target, numeric: bool, fewest: int) -> None:
     counts = target.counts
+    if not counts:
+        raise TableError(f"{where} is the target, and no row that has it has weight.")
     if len(counts) == 1:
         raise TableError(
             f"{where} is the target and has one value, {quoted(next(iter(counts)))}: two classes "
-            "or more are needed."
+            f"or more are needed{_not_counted(target)}."
         )
     if len(counts) > _MOST_CLASSES and len(counts) > len(target.labels) / 20:
         what = "numbers, an amount rather than a class" if numeric else "values"
@@ -206,6 +219,16 @@ def _check_classes(where: str, target: Target, numeric: bool, fewest: int) -> No
             f"{where} has the class {quoted(rare[0])} in {counts[rare[0]]} rows only: leave such "
             f"classes out or join them, at least {fewest} rows of each are needed."
         )
+
+
+def _not_counted(target: Target) -> str:
+    """What to add where the rows left out may be the class that is missed."""
+    told = ""
+    if target.n_unlabelled:
+        told += f"; {target.n_unlabelled:,} rows have no target (NA, None and the like are none)"
+    if target.n_weightless:
+        told += f"; {target.n_weightless:,} rows have no weight"
+    return told
 
 
 def read_weight(source: Source, name: str) -> NDArray[np.float64]:
