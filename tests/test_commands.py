@@ -317,6 +317,74 @@ def test_failures_are_one_sentence(tmp_path, fitted, capsys):
     assert not (tmp_path / "o.csv").exists()
 
 
+@pytest.fixture
+def at_work(monkeypatch):
+    """Any fitting fails the test: what is refused is refused before the work."""
+
+    def fit_table(*args):
+        raise AssertionError("The work was begun.")
+
+    monkeypatch.setattr("clearning.tables.fit.fit_table", fit_table)
+
+
+@pytest.mark.usefixtures("at_work")
+def test_outputs_are_looked_at_before_the_work(tmp_path, fitted, capsys):
+    path = write_csv(tmp_path / "t.csv", two_classes())
+    fit = ("fit", path, "--target", "y", "-o")
+    for out in (path, path / "sub"):
+        assert f"{path} is no folder" in failed(capsys, *fit, out)
+    (tmp_path / "out" / "report.html").mkdir(parents=True)
+    assert "report.html is a folder" in failed(capsys, *fit, tmp_path / "out")
+    assert [one.name for one in (tmp_path / "out").iterdir()] == ["report.html"]
+    predict = ("predict", fitted / "model.skops", fitted / "t.csv", "-o")
+    assert f"{path} is no folder" in failed(capsys, *predict, path / "o.csv")
+    (tmp_path / "o.csv").mkdir()
+    assert "o.csv is a folder" in failed(capsys, *predict, tmp_path / "o.csv")
+    own = tmp_path / "own" / "predictions.parquet"
+    own.parent.mkdir()
+    pl.DataFrame(two_classes()).write_parquet(own)
+    words = ("fit", own, "--target", "y", "-o", own.parent)
+    assert "predictions.parquet is read by this command" in failed(capsys, *words)
+
+
+def test_no_input_is_written_over(tmp_path, fitted, capsys):
+    table, model = tmp_path / "t.csv", tmp_path / "m.csv"
+    table.write_bytes((fitted / "t.csv").read_bytes())
+    model.write_bytes((fitted / "model.skops").read_bytes())
+    (tmp_path / "link.csv").symlink_to(table)
+    before = table.read_bytes(), model.read_bytes()
+    for command in ("predict", "explain", "report"):
+        for out in (table, model, tmp_path / "link.csv"):
+            told = failed(capsys, command, model, table, "-o", out)
+            assert f"{out} is read by this command: write to another file." in told
+    assert "is read by" in failed(capsys, "export", model, "-o", model)
+    assert before == (table.read_bytes(), model.read_bytes())
+
+
+def in_a_shell(script, *words):
+    """Run `clearning` with the words where the script says `$@`."""
+    command = ["bash", "-c", script, "clearning", sys.executable, "-m", "clearning", *words]
+    return subprocess.run([str(word) for word in command], capture_output=True, text=True)
+
+
+def test_a_reader_who_has_gone_ends_the_printing_not_the_work(tmp_path):
+    path = write_csv(tmp_path / "t.csv", two_classes())
+    for k, script in enumerate(
+        ['"$@" >&-', '"$@" 2>&-', '"$@" | true; exit ${PIPESTATUS[0]}', '"$@" --json >&-']
+    ):
+        out = tmp_path / str(k)
+        done = in_a_shell(script, "fit", path, "--target", "y", "--no-kernel", "-o", out)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert {one.name for one in out.iterdir()} == OUTPUTS
+    if os.path.exists("/dev/full"):
+        words = ("fit", path, "--target", "y", "--no-kernel", "-o", tmp_path / "full", "--json")
+        done = in_a_shell('"$@" >/dev/full', *words)
+        assert done.returncode == 1
+        assert done.stderr.startswith("clearning: Standard output cannot be written: No space")
+        assert done.stderr.count("\n") == 1
+        assert {one.name for one in (tmp_path / "full").iterdir()} == OUTPUTS
+
+
 def test_more_than_two_classes_are_the_estimators_affair(tmp_path, capsys):
     columns = {**two_classes(90), "y": ["a", "b", "c"] * 30}
     path = write_csv(tmp_path / "t.csv", columns)

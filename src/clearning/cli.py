@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from clearning import __version__, demo
 from clearning.commands import explain, export, fit, predict, report
+from clearning.commands._common import open_closed_outputs, speaking
 from clearning.experiments import command as reproduce
 
 # Modules that only describe their command; each imports what it needs when it runs.
@@ -20,6 +21,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     0 is success, 1 a failure told in one sentence, 2 a wrong use of the command, 130 an interrupt.
     """
+    open_closed_outputs()
     parser = argparse.ArgumentParser(
         prog="clearning",
         description="Large-margin classification with probabilities and certificates.",
@@ -34,8 +36,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     try:
         status = args.run(args)
-        sys.stdout.flush()
-        return status
+        with speaking():
+            return status
     except KeyboardInterrupt:
         print("clearning: interrupted", file=sys.stderr)
         return 130

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +25,34 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 
 def tell(lines: Iterable[str], facts: dict[str, Any], as_json: bool) -> None:
     """Print lines for a reader, or the same facts for a machine."""
-    if as_json:
-        print(json.dumps(facts, ensure_ascii=False))
-    else:
-        for line in lines:
-            print(line)
+    for line in [json.dumps(facts, ensure_ascii=False)] if as_json else lines:
+        say(line)
+
+
+def say(line: str) -> None:
+    """Print a line at once."""
+    with speaking():
+        print(line)
+
+
+@contextmanager
+def speaking() -> Iterator[None]:
+    """Print here: a reader who has gone ends the printing, not the work."""
+    try:
+        yield
+        sys.stdout.flush()
+    except OSError as error:
+        # What is printed from now on, and Python's last flush, must find an open end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            raise OSError(f"Standard output cannot be written: {error.strerror}.") from error
+
+
+def open_closed_outputs() -> None:
+    """Give a process that was started without standard output or error an end to print to."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
 
 
 def warn(sentence: str | None) -> None:

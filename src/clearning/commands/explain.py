@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from clearning.commands._common import add_json, add_model_and_table, read_new_rows, tell
+from clearning.commands._outputs import check_output
 
 _ROWS_SHOWN = 5
 _COLUMNS_SHOWN = 6
@@ -37,6 +38,7 @@ def run(args: argparse.Namespace) -> int:
 
     if args.out is not None:
         check_writable(args.out)
+        check_output(args.out, [args.model, args.table])
     model, source, prepared = read_new_rows(args.model, args.table)
     every = args.out is not None or args.json
     found = explain(model, prepared if every else prepared[:_ROWS_SHOWN])

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from clearning.commands._common import add_json, tell, warn
+from clearning.commands._outputs import check_output
 
 
 def add_parser(subparsers: Any) -> None:
@@ -28,6 +29,7 @@ def run(args: argparse.Namespace) -> int:
     from clearning.export import save_onnx, to_onnx
     from clearning.tables.model import load_model, version_note
 
+    check_output(args.out, [args.model])
     model = load_model(args.model)
     warn(version_note(model, args.model))
     graph = to_onnx(model, double=not args.float32)

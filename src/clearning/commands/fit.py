@@ -9,8 +9,10 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from clearning.commands._common import add_json, tell
+from clearning.commands._common import add_json, say, tell
+from clearning.commands._outputs import check_folder, check_output
 
+_OUTPUTS = ("model.skops", "report.html", "predictions.parquet")
 _KINDS = ("number", "category", "date", "text", "ignore")
 
 
@@ -117,7 +119,7 @@ def run(args: argparse.Namespace) -> int:
         seed=args.seed,
         jobs=args.jobs,
     )
-    _check_folder(args.out)
+    _check_outputs(args.out, args.table)
     model = fit_table(read_table(args.table), options, args.table, _speaker(args.json))
     model.record["command"] = command_line(args)
     written = [str(path) for path in write_all(model, args.out)]
@@ -136,30 +138,28 @@ def write_all(model: Any, folder: Path) -> list[Path]:
 
     table = BytesIO()
     held_out_predictions(model).write_parquet(table)
-    contents = {
-        "model.skops": model_bytes(model),
-        "report.html": render_report(model).encode("utf-8"),
-        "predictions.parquet": table.getvalue(),
-    }
+    contents = (model_bytes(model), render_report(model).encode("utf-8"), table.getvalue())
+    paths = [folder / name for name in _OUTPUTS]
     with ExitStack() as opened:
-        for name, content in contents.items():
-            opened.enter_context(whole_file(folder / name)).write(content)
-    return [folder / name for name in contents]
+        for path, content in zip(paths, contents):
+            file = opened.enter_context(whole_file(path))
+            file.write(content)
+            file.flush()  # a full disk is met before the first file takes its place
+        for path in paths:
+            check_output(path, [])
+    return paths
 
 
-def _check_folder(folder: Path) -> None:
-    """Refuse a folder that cannot be made, before the work is done."""
+def _check_outputs(folder: Path, table: Path) -> None:
+    """Refuse a folder that cannot take the files, before the work is done."""
+    check_folder(folder)
+    for name in _OUTPUTS:
+        check_output(folder / name, [table])
     folder.mkdir(parents=True, exist_ok=True)
 
 
 def _speaker(as_json: bool) -> Any:
-    if as_json:
-        return lambda line: None
-
-    def say(line: str) -> None:
-        print(line, flush=True)
-
-    return say
+    return (lambda line: None) if as_json else say
 
 
 def command_line(args: argparse.Namespace) -> str:

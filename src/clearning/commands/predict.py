@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from clearning.commands._common import add_json, add_model_and_table, read_new_rows, tell
+from clearning.commands._outputs import check_output
 
 
 def add_parser(subparsers: Any) -> None:
@@ -30,6 +31,7 @@ def run(args: argparse.Namespace) -> int:
     from clearning.tables.predictions import predictions
 
     check_writable(args.out)
+    check_output(args.out, [args.model, args.table])
     model, source, prepared = read_new_rows(args.model, args.table)
     table = predictions(model, source, prepared)
     write_table(table, args.out)

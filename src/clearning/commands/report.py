@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from clearning.commands._common import add_json, read_new_rows, tell, warn
+from clearning.commands._outputs import check_output
 
 
 def add_parser(subparsers: Any) -> None:
@@ -32,6 +33,7 @@ def run(args: argparse.Namespace) -> int:
     from clearning.tables.model import load_table_model, version_note
     from clearning.tables.predictions import tested
 
+    check_output(args.out, [path for path in (args.model, args.table) if path is not None])
     if args.table is None:
         model = load_table_model(args.model)
         warn(version_note(model, args.model))
