@@ -409,3 +409,14 @@ def test_lassos_of_many_classes_with_more_columns_than_rank_take_few_steps():
     path = clearning_path(X, y, sample_weight=weight, **options)
     assert path.converged.all()
     assert path.n_iters.max() <= 25
+
+
+def test_a_step_whose_dual_weights_are_put_back_proves_no_more_than_they_do():
+    """34/5952: what putting them back did to the pull on a coefficient was not in its own share."""
+    X, y = np.array([[-1.0266783928411598], [-7.996048893329398], [7.476022564348694]]), [1, 0, 1]
+    options = {"loss": "huberized_hinge", "delta": 0.002403484079411475, "l1_ratio": 1.0}
+    loose, tight = (
+        clearning_path(X, y, alphas=[0.0835629994087299], tol=tol, **options)
+        for tol in (0.00994447462703287, 1e-9)
+    )
+    assert loose.objectives[0] - loose.dual_gaps[0] <= tight.objectives[0]

@@ -20,16 +20,18 @@ class PenaltyGap<P, KernelForm<T>> {
     const double level = at.ridge_level();
     const double length = std::sqrt(static_cast<double>(problem_.n)) * problem_.penalty.quadratic.largest();
     const double noise = rounding_of_gradient(at, dual) + of.off * length;
-    double scale = 1.0, cross = 0.0, square = 0.0, absolute = 0.0, dual_square = 0.0;
+    double scale = 1.0, cross = 0.0, size = 0.0, square = 0.0, absolute = 0.0, dual_square = 0.0;
     for (int j : set) {
       const double g = std::fabs(v[j] + level * dual.form[j]) + noise, l1 = at.l1(j);
       if (g > l1) scale = std::min(scale, l1 / g);
       cross += v[j] * x.b[j];
+      size += std::fabs(x.b[j]);
       absolute += l1 * std::fabs(x.b[j]);
       square += level * x.b[j] * x.form[j];
       dual_square += level * dual.b[j] * dual.form[j];
     }
-    const double scaled = samples(scale) + scale * cross + 0.5 * (square + scale * scale * dual_square) + absolute;
+    const double scaled = samples(scale) + scale * (cross + of.off * length * size) +
+                          0.5 * (square + scale * scale * dual_square) + absolute;
     if (static_cast<Index>(set.size()) < problem_.p || level == 0.0) return scaled;
     const double lost =
         noise * noise / (tuning::unit_rounding * std::max(problem_.penalty.quadratic.largest(), tuning::tiny));

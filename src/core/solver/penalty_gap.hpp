@@ -24,7 +24,7 @@ class PenaltyGap {
     const double rounding = tuning::unit_rounding * std::sqrt(loops().dot(theta.data(), theta.data(), theta.size()));
     const double pull = rounding + of.off;
     const double scale = feasible_scale(at, x, set, of.v, pull);
-    const double columns = columns_share(at, x, set, of.v, scale, pull);
+    const double columns = columns_share(at, x, set, of.v, scale, pull) + scale * of.off * reach_of(x, set);
     return columns <= enough ? columns + samples(scale) : columns;
   }
 
@@ -39,6 +39,13 @@ class PenaltyGap {
       if (g > l1 && is_constrained(-v[j], at.ridge(j), at.lower(j), at.upper(j))) scale = std::min(scale, l1 / g);
     }
     return scale;
+  }
+
+  // What the columns' shares change with their correlations, by the columns' lengths.
+  double reach_of(const Iterate& x, const Columns& set) const {
+    double sum = 0.0;
+    for (int j : set) sum += std::fabs(x.b[j]) * screening_.length(j);
+    return sum;
   }
 
   double columns_share(const Stage<P>& at, const Iterate& x, const Columns& set, const Vector& v, double scale,
