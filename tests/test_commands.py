@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from zipfile import ZipFile
 
 import numpy as np
 import polars as pl
@@ -345,6 +346,23 @@ def test_outputs_are_looked_at_before_the_work(tmp_path, fitted, capsys):
     pl.DataFrame(two_classes()).write_parquet(own)
     words = ("fit", own, "--target", "y", "-o", own.parent)
     assert "predictions.parquet is read by this command" in failed(capsys, *words)
+
+
+def test_a_file_that_is_no_model_or_was_altered_is_told(tmp_path, fitted, capsys):
+    skops_io = pytest.importorskip("skops.io")
+    (tmp_path / "dict.skops").write_bytes(skops_io.dumps({"a": 1}))
+    out = ("-o", tmp_path / "o.csv")
+    for words in (("predict", fitted / "t.csv"), ("export",), ("report",)):
+        told = failed(capsys, words[0], tmp_path / "dict.skops", *words[1:], *out)
+        assert "dict.skops holds a dict, not a model that `clearning fit` wrote." in told
+    for before, after in ((b"no", b"xx"), (b"handle_unknown", b"handle_unkxxwn")):
+        altered = tmp_path / "altered.skops"
+        with ZipFile(fitted / "model.skops") as whole, ZipFile(altered, "w") as other:
+            for name in whole.namelist():
+                other.writestr(name, whole.read(name).replace(before, after))
+        for words in (("predict", fitted / "t.csv"), ("export",), ("report",)):
+            told = failed(capsys, words[0], altered, *words[1:], *out)
+            assert f"clearning: {altered} " in told
 
 
 def test_no_input_is_written_over(tmp_path, fitted, capsys):

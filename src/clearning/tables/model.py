@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import InconsistentVersionWarning
 from sklearn.pipeline import Pipeline
 
@@ -18,8 +19,8 @@ from clearning import __version__
 from clearning._summary import Summary
 from clearning._whole import whole_file
 from clearning.export import TRUSTED_TYPES
-from clearning.tables.errors import TableError, listed
-from clearning.tables.kinds import Column
+from clearning.tables.errors import TableError, listed, quoted
+from clearning.tables.kinds import ASKED_KINDS, Column
 from clearning.tables.pipeline import Derived, derived_features
 from clearning.tables.schema import Source, prepare
 
@@ -205,7 +206,11 @@ def load_model(path: Path | str) -> Any:
         _refuse_unknown(io, path)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", InconsistentVersionWarning)  # told in our own words
-            return io.load(path, trusted=TRUSTED_TYPES)
+            model = io.load(path, trusted=TRUSTED_TYPES)
+        _refuse_other(model, (TableModel, BaseEstimator))
+        if isinstance(model, TableModel):
+            _try_out(model)
+        return model
     except TableError as error:
         raise TableError(f"{path} {error}") from error
     except Exception as error:
@@ -224,11 +229,30 @@ def _refuse_unknown(io: Any, path: Path) -> None:
 def load_table_model(path: Path | str) -> TableModel:
     """Read what `clearning fit` wrote."""
     model = load_model(path)
-    if not isinstance(model, TableModel):
-        raise TableError(
-            f"{path} holds a {type(model).__name__}, not a model that `clearning fit` wrote."
-        )
+    try:
+        _refuse_other(model, (TableModel,))
+    except TableError as error:
+        raise TableError(f"{path} {error}") from error
     return model
+
+
+def _refuse_other(model: Any, kinds: tuple[type, ...]) -> None:
+    if not isinstance(model, kinds):
+        raise TableError(f"holds a {type(model).__name__}, not a model that `clearning fit` wrote.")
+
+
+def _try_out(model: TableModel) -> None:
+    """Predict an empty row: what was altered or is of another version fails here, not later."""
+    import polars as pl
+
+    odd = [column.kind for column in model.columns if column.kind not in ASKED_KINDS]
+    if odd:
+        raise TableError(f"holds a column of the kind {quoted(odd[0])}, which there is not.")
+    names = [column.name for column in model.columns]
+    row = pl.DataFrame({name: [None] for name in names}, schema=dict.fromkeys(names, pl.String))
+    probabilities = model.predict_proba(row)
+    if probabilities.shape != (1, len(model.classes)) or len(model.centre) != len(model.derived):
+        raise TableError("does not fit together: it was altered or is damaged.")
 
 
 def version_note(model: Any, path: Path | str) -> str | None:
