@@ -2,6 +2,8 @@
 
 import bz2
 import gzip
+import os
+from pathlib import Path
 
 import polars as pl
 import pyarrow as pa
@@ -119,8 +121,11 @@ def test_what_is_no_file(tmp_path):
     assert "is not there" in refused(tmp_path / "t.csv")
     (tmp_path / "d.csv").mkdir()
     assert "is a folder" in refused(tmp_path / "d.csv")
-    with pytest.raises(TableError, match="is a URL"):
-        read_table("https://example.org/t.csv")
+    for address in ("https://example.org/t.csv", Path("https://example.org/t.csv")):
+        with pytest.raises(TableError, match="is a URL"):
+            read_table(address)
+    os.mkfifo(tmp_path / "pipe.csv")
+    assert "is a pipe or device" in refused(tmp_path / "pipe.csv")
     path = tmp_path / "t.xlsx"
     path.write_text("a,b\n1,2\n")
     assert "no ending that tells its format" in refused(path)

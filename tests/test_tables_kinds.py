@@ -205,3 +205,34 @@ def test_leaks_are_found_and_only_leaks():
     )
     columns = [decide(name, frame[name], lambda i: i) for name in ("leak", "noise", "word", "half")]
     assert leaks(frame, columns, labels) == ["leak", "word"]
+
+
+def test_leaks_by_gaps_and_by_two_cuts():
+    rng = np.random.default_rng(0)
+    labels = rng.permutation(np.repeat(["a", "b"], [700, 60]))
+    rare, noise, sign = labels == "b", rng.random(760), rng.choice([-1, 1], 760)
+    words = np.array([f"the {i} quick brown foxes jump" for i in range(760)])
+    frame = pl.DataFrame(
+        {
+            "gap": np.where(rare, np.nan, noise),
+            "mark": np.where(rare, "", words),
+            "outside": np.where(rare, sign * (4 + noise), noise),
+            "outside or gap": np.where(rare & (noise < 0.5), np.nan, np.where(rare, 5, noise)),
+            "some gaps": np.where(noise < 0.1, np.nan, noise),
+            "some marks": np.where(noise < 0.1, "", words),
+            "touching": np.where(rare, sign, np.round(noise)),
+            "stripes": np.where(rare, 2, 0) + rng.integers(0, 3, 760) * 4,
+        }
+    )
+    columns = [decide(name, frame[name], lambda i: i) for name in frame.columns]
+    assert leaks(frame, columns, labels) == ["gap", "mark", "outside", "outside or gap"]
+    few = np.r_[0:30]
+    assert leaks(frame[few].select("outside"), [columns[2]], labels[few]) == []
+
+
+def test_no_end_to_a_number_is_told_however_it_is_stored():
+    for values in ([0.5, float("nan"), float("inf"), *range(40)], [*"12345", "inf", *"6789" * 10]):
+        odd = kind_of(values).odd
+        assert odd.startswith("1 cells are no number and count as missing, the first in row ")
+        assert odd.endswith("'inf'")
+    assert kind_of([0.5, float("nan"), *range(40)]).odd is None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,6 +26,8 @@ _TEXT = {".csv": None, ".txt": None, ".tsv": "\t", ".tab": "\t"}
 _PARQUET = (".parquet", ".pq")
 _ARROW = (".arrow", ".feather", ".ipc")
 _SEPARATORS = ",;\t|"
+# A path that was an address has lost one of its slashes; one letter is a drive.
+_ADDRESS = re.compile(r"[A-Za-z][\w+.-]+:/")
 _BLOCK = 1 << 24
 _NEEDED = "Reading tables needs pyarrow and polars: pip install 'clearning[tables]'"
 
@@ -55,13 +58,12 @@ def read_table(path: Path | str) -> Any:
     >>> frame.shape
     (2, 2)
     """
-    if "://" in str(path):
+    if _ADDRESS.match(str(path)) and not Path(path).exists():
         raise TableError(f"{path} is a URL, and only files are read: download it first.")
     path = Path(path)
     ending = _ending(path)
     if not path.is_file():
-        kind = "a folder, not a file" if path.is_dir() else "not there"
-        raise TableError(f"{path} is {kind}.")
+        raise TableError(f"{path} is {_no_file(path)}.")
     if path.stat().st_size == 0:
         raise TableError(f"{path} is empty.")
     try:
@@ -79,6 +81,13 @@ def read_table(path: Path | str) -> Any:
         return pl.from_arrow(table)
     except pl.exceptions.PolarsError as error:
         raise TableError(f"{path} holds what is no table: {_first_line(error)}.") from error
+
+
+def _no_file(path: Path) -> str:
+    """What stands where a file should."""
+    if path.is_dir():
+        return "a folder, not a file"
+    return "a pipe or device: save it as a file first" if path.exists() else "not there"
 
 
 def write_table(frame: Any, path: Path) -> None:

@@ -102,7 +102,7 @@ class Column:
 
 
 def _present(series: Any) -> Any:
-    """Which cells hold anything at all; no number and no end to it are missing values."""
+    """Which cells hold anything at all; no number is a missing value, no end to it is not."""
     present = series.is_not_null()
     return present & series.is_not_nan().fill_null(False) if series.dtype.is_float() else present
 
@@ -141,7 +141,8 @@ def decide(name: str, series: Any, row_of: Any) -> Column:
     if series.dtype.is_temporal():
         return Column(name, "date", "dates")
     if series.dtype.is_numeric():
-        return _numeric(name, series, distinct)
+        found = _with_odd(Column(name, "number", "numbers"), series, row_of)
+        return _numeric(name, series, distinct, found)
     column = _as_number(name, series, row_of) or _as_date(name, series, row_of)
     if column is None:
         return _worded(name, strings(series).drop_nulls())
@@ -184,7 +185,7 @@ def _as_date(name: str, series: Any, row_of: Any) -> Column | None:
 
 
 def _with_odd(column: Column, series: Any, row_of: Any) -> Column:
-    odd = column.parsed(series).is_null() & _present(strings(series))
+    odd = column.parsed(series).is_null() & _present(series) & strings(series).is_not_null()
     if not odd.any():
         return column
     first = int(odd.arg_max())

@@ -17,6 +17,11 @@ _RARE = 0.05
 _MUCH_MISSING = 0.3
 # On fewer rows a column tells the classes apart by chance.
 _FEWEST_FOR_LEAK = 20
+# So many cuts more than classes need are allowed, where each class has enough rows that chance
+# does not make them.
+_MORE_CUTS = 2
+_FEWEST_FOR_MORE_CUTS = 20
+_GLANCE = 200
 
 
 def find_problems(frame: Any, columns: Sequence[Column], target: Target) -> list[str]:
@@ -84,9 +89,18 @@ def leaks(frame: Any, columns: Sequence[Column], labels: NDArray[Any]) -> list[s
     if len(labels) < _FEWEST_FOR_LEAK:
         return []
     numeric = [column.name for column in columns if column.kind in ("number", "date")]
+    classes, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
+    cuts = len(classes) - 1 + _MORE_CUTS * int(counts.min() >= _FEWEST_FOR_MORE_CUTS)
     found = set(_parting_numbers(frame[:, numeric], labels))
+    found |= {
+        series.name
+        for series in frame[:, numeric].iter_columns()
+        if _parting_cuts(series.to_numpy(), codes, cuts)
+    }
     for column in columns:
         if column.kind == "category" and _parting_words(frame[column.name], labels):
+            found.add(column.name)
+        if column.kind == "text" and _parting_gaps(frame[column.name].to_numpy() == "", codes):
             found.add(column.name)
     return [column.name for column in columns if column.name in found]
 
@@ -104,6 +118,29 @@ def _parting_numbers(frame: Any, labels: NDArray[Any]) -> list[str]:
     low, high = (np.take_along_axis(ends, rank, axis=0) for ends in (low, high))
     apart = np.atleast_1d((high[:-1] < low[1:]).all(axis=0))
     return [name for name, parted in zip(frame.columns, apart) if parted]
+
+
+def _parting_cuts(values: NDArray[Any], codes: NDArray[Any], cuts: int) -> bool:
+    """Whether so few cuts of a number, and whether it is missing, tell every row's class."""
+    step = len(values) // _GLANCE
+    if step > 1 and not _parting_cuts(values[::step], codes[::step], cuts):
+        return False  # some rows need no more cuts than all
+    missing = np.isnan(values)
+    if not _alike(codes[missing]):
+        return False
+    order = np.argsort(values[~missing])
+    values, codes = values[~missing][order], codes[~missing][order]
+    ends = np.flatnonzero(codes[1:] != codes[:-1])
+    return len(ends) + missing.any() <= cuts and bool((values[ends] < values[ends + 1]).all())
+
+
+def _parting_gaps(missing: NDArray[np.bool_], codes: NDArray[Any]) -> bool:
+    """Whether a cell is missing in one class and there in another, always."""
+    return bool(missing.any()) and _alike(codes[missing]) and _alike(codes[~missing])
+
+
+def _alike(codes: NDArray[Any]) -> bool:
+    return bool((codes == codes[:1]).all())
 
 
 def _parting_words(series: Any, labels: NDArray[Any]) -> bool:
