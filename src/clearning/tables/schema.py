@@ -192,7 +192,7 @@ def read_target(
     counted = labelled if weight is None else labelled & (weight > 0)
     n_unlabelled, n_weightless = int((~labelled).sum()), int((labelled & ~counted).sum())
     if n_weightless:
-        labels = labels[counted[labelled]]
+        labels = _weighed(where, labels, counted[labelled])
     target = Target(labels, counted, n_unlabelled, n_weightless)
     _check_classes(where, target, numeric, fewest)
     return target
@@ -200,8 +200,6 @@ def read_target(
 
 def _check_classes(where: str, target: Target, numeric: bool, fewest: int) -> None:
     counts = target.counts
-    if not counts:
-        raise TableError(f"{where} is the target, and no row that has it has weight.")
     if len(counts) == 1:
         raise TableError(
             f"{where} is the target and has one value, {quoted(next(iter(counts)))}: two classes "
@@ -223,12 +221,20 @@ def _check_classes(where: str, target: Target, numeric: bool, fewest: int) -> No
 
 def _not_counted(target: Target) -> str:
     """What to add where the rows left out may be the class that is missed."""
-    told = ""
-    if target.n_unlabelled:
-        told += f"; {target.n_unlabelled:,} rows have no target (NA, None and the like are none)"
-    if target.n_weightless:
-        told += f"; {target.n_weightless:,} rows have no weight"
-    return told
+    if not target.n_unlabelled:
+        return ""
+    return f"; {target.n_unlabelled:,} rows have no target (NA, None and the like are none)"
+
+
+def _weighed(where: str, labels: NDArray[Any], counted: NDArray[np.bool_]) -> NDArray[Any]:
+    """The labels of the rows that have weight, which leave no class out."""
+    lost = np.setdiff1d(labels, labels[counted])
+    if len(lost):
+        raise TableError(
+            f"{where} is the target, and every sample of class {quoted(lost[0])} has weight zero: "
+            "give it weight, or leave its rows out."
+        )
+    return labels[counted]
 
 
 def read_weight(source: Source, name: str) -> NDArray[np.float64]:
