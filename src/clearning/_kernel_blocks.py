@@ -27,7 +27,7 @@ BLOCK_ENTRIES = 1 << 17
 # From here on γ‖x‖² loses digits of an exponent that a Gaussian kernel needs.
 _CANCELLING = 64.0
 # And from here on so many that sparse samples are better subtracted from each other, as arrays.
-_LOST = 1e6
+_LOST = 1e3
 
 
 def row_blocks(n_rows: int, n_columns: int, entries: int | None = None) -> Iterator[slice]:

@@ -310,7 +310,7 @@ class ClassSolver {
 
   void run(const Level& at, ClassOutcome& out) {
     double best_dual = -INFINITY;
-    Crawl crawl(out.iterations);
+    Crawl crawl(out.iterations, tuning::class_steps_of_a_crawl);
     for (int model = 0;; ++model) {
       problem_.settings.check_interrupt();
       const double forgiven = allowed(at), last_worst = model_.worst();
@@ -332,7 +332,8 @@ class ClassSolver {
       else progress_.watch(1.0);
       crawl.watch(out.gap);
       if (progress_.is_stalled()) break;
-      if (crawl.is_due(out.iterations) && crawl.is_one(out.iterations, out.objective, rounding(out.objective))) break;
+      if (crawl.is_due(out.iterations) && crawl.is_one(out.iterations, out.objective, rounding(at, out.objective)))
+        break;
     }
     if (best_dual == -INFINITY) look_at(at, out, best_dual);
   }
@@ -367,15 +368,14 @@ class ClassSolver {
   ClassOutcome prove(const Level& at, const ClassOutcome& out) const {
     ClassOutcome proved = out;
     proved.objective = objective(at);
-    proved.gap = std::max(proved.objective - (out.objective - out.gap), 0.0) + rounding(proved.objective) +
-                 problem_.form.rounding(at.ridge, set_.features(), rows(), problem_.m);
+    proved.gap = std::max(proved.objective - (out.objective - out.gap), 0.0) + rounding(at, proved.objective);
     // Losses and penalties are not negative: dual weights of zero are feasible, with a value of zero.
     proved.gap = std::min(proved.gap, proved.objective);
     if (!std::isfinite(proved.objective) || !(proved.gap >= 0.0)) proved.gap = INFINITY;
     proved.converged = std::isfinite(proved.gap) && proved.gap <= claim_;
     return proved;
   }
-  double rounding(double objective) const {
+  double rounding(const Level& at, double objective) const {
     const ClassSamples& samples = problem_.samples;
     const double spread = std::sqrt(*std::max_element(samples.weight, samples.weight + samples.n));
     double size = 0.0;
@@ -390,7 +390,8 @@ class ClassSolver {
       for (std::size_t i = 0; i < samples.n; ++i)
         size += samples.weight[i] * std::fabs(samples.offset[k * samples.n + i]) / problem_.m;
     // A loss falls with one score and rises with others, by kappa at most: twice over all classes.
-    return tuning::unit_rounding * (std::fabs(objective) + 2.0 * problem_.loss.kappa * size);
+    return tuning::unit_rounding * (std::fabs(objective) + 2.0 * problem_.loss.kappa * size) +
+           problem_.form.rounding(at.ridge, set_.features(), rows(), problem_.m);
   }
 
   struct Solution {

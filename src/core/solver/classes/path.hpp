@@ -58,7 +58,13 @@ class ClassMethod {
 
   const ClassSolver<P>& solver() const { return solver_; }
   void start_from(const double* b, const double* a, double alpha) { solver_.start_from(b, a, alpha); }
-  ClassOutcome solve_at(double alpha, double previous_alpha) { return solver_.solve_at(alpha, previous_alpha); }
+  ClassOutcome solve_at(double alpha, double previous_alpha) {
+    const ClassOutcome found = solver_.solve_at(alpha, previous_alpha);
+    const P& problem = solver_.problem();
+    const bool has_kinks = problem.loss.rho < tuning::cold_classes * std::max(1.0, problem.loss.u);
+    if (found.converged || !has_kinks || found.iterations >= problem.settings.max_iter) return found;
+    return cool_down(alpha, found);
+  }
 
   double fit_null() {
     const bool is_cold = solver_.problem().loss.rho < tuning::cold_classes;
@@ -73,16 +79,42 @@ class ClassMethod {
   // At a low temperature the null model's loss has kinks and little else: it is reached from warmer ones. Sets where
   // the solver stands.
   void warm_up() {
+    come_from_warmer(solver_.problem().settings.tol, [](ClassSolver<P>& at, const Vector& b, const Vector& a) {
+      if (!a.empty()) at.start_from(b.data(), a.data(), 0.0);
+      at.fit_null();
+    });
+  }
+  // So is a solution whose kinks have held the steps up; what was found is kept where that proves no more.
+  ClassOutcome cool_down(double alpha, const ClassOutcome& found) {
+    const Vector b = solver_.iterate().b, a = solver_.iterate().a;
+    int steps = found.iterations;
+    come_from_warmer(tuning::tolerance_of_cooling, [&](ClassSolver<P>& at, const Vector& from_b, const Vector& from_a) {
+      at.fit_null();
+      if (!from_a.empty()) at.start_from(from_b.data(), from_a.data(), alpha);
+      steps += at.solve_at(alpha, alpha).iterations;
+    });
+    ClassOutcome cooled = solver_.solve_at(alpha, alpha);
+    if (!(cooled.gap < found.gap)) {
+      solver_.start_from(b.data(), a.data(), alpha);
+      return found;
+    }
+    cooled.iterations += steps;
+    return cooled;
+  }
+  // Goes from problem to problem, each colder than the last, and lets the solver stand where they end.
+  template <class Go>
+  void come_from_warmer(double tol, Go&& go) {
     const P& problem = solver_.problem();
+    Settings settings = problem.settings;
+    settings.tol = std::max(settings.tol, tol);
     Vector b, a;
     const double warm_enough = tuning::warm_classes * std::max(1.0, problem.loss.u);
     const double first = std::max(warm_enough, problem.loss.rho / tuning::cooling_of_classes);
     for (double rho = first; rho > problem.loss.rho; rho *= tuning::cooling_of_classes) {
-      const P warm(problem.design, {rho, problem.loss.u, 1.0}, problem.samples, problem.penalty, problem.settings,
-                   problem.form);
+      const P warm(problem.design, {rho, problem.loss.u, problem.loss.kappa}, problem.samples, problem.penalty,
+                   settings, problem.form);
       ClassSolver<P> at(warm);
-      if (!a.empty()) at.start_from(b.data(), a.data(), 0.0);
-      at.fit_null();
+      go(at, b, a);
       b = at.iterate().b;
       a = at.iterate().a;
     }
