@@ -440,7 +440,19 @@ def test_gaussian_kernels_of_sparse_samples_keep_their_digits():
     y, offset = np.arange(34) % 2, 100 * rng.standard_normal(34)
     options = {"loss": "squared_hinge", "l1_ratio": 0.0, "gamma": 1.0, "alpha": 1e-4}
     dense, thin = (
-        KernelCLearningClassifier(**options).fit(S, y, offset=offset)
-        for S in (X, sp.csr_array(X))
+        KernelCLearningClassifier(**options).fit(S, y, offset=offset) for S in (X, sp.csr_array(X))
     )
     assert thin.objective_ == pytest.approx(dense.objective_, rel=1e-11)
+
+
+@pytest.mark.parametrize("seed", [32, 44, 51])
+def test_scores_that_have_come_from_afar_are_computed_anew_where_the_loss_is_zero(seed):
+    """36/156118: an intercept of 1e134 was left; the slope of a loss of zero said that it could."""
+    rng = np.random.default_rng(seed)
+    X, y = 1e150 * rng.standard_normal((4, 3)), np.array([-1, 1, 1, -1])
+    start = {"coef_init": 100 * rng.standard_normal(3), "intercept_init": 0.8}
+    options = {"loss": "squared_hinge", "alphas": [0.0146], "standardize": True}
+    path = clearning_path(X, y, **options, **start)
+    scores = X @ path.coefs[0] + path.intercepts[0]
+    loss = np.mean(np.maximum(1 - y * scores, 0) ** 2)
+    assert loss <= path.objectives[0] * (1 + 1e-9)

@@ -32,9 +32,9 @@ ROWS_A_COLUMN = 100
 LONG_FIT = 20
 FEW_NUMBERS = 1 << 20
 
-# Rounds over the scores of many classes, which curvature couples: at most so many (3000x2000 in three
-# classes takes 10 passes with 30, 26 with 5), and no more once one moves the scores by less than this
-# share of what the first did.
+# Rounds over the scores of many classes, which curvature couples: at most so many (3000x2000 in
+# three classes takes 10 passes with 30, 26 with 5), and no more once one moves the scores by less
+# than this share of what the first did.
 ROUNDS = 8
 SETTLED = 0.01
 

@@ -29,8 +29,9 @@ Rounding rounding_of_objective(const Stage<P>& at, const Iterate& x, const Colum
   const double size = std::fabs(x.a) + screening.mean_offset() +
                       size_of_products(set, screening, [&](std::size_t c) { return x.b[set[c]]; });
   const double pull = loops().sizes(x.e.data(), x.e.size());
-  // A loss without a bound on its slope has the slope that it has here.
-  const double slope = std::isfinite(limit) ? limit : pull;
+  // A loss without a bound on its slope has the slope that it has here, and what its curvature makes of the errors.
+  const double bend = std::visit([](const auto& phi) { return phi.majoriser(0.0); }, problem.loss);
+  const double slope = std::isfinite(limit) ? limit : pull + bend * (tuning::unit_rounding * size + x.drift);
   const double cancelling = problem.penalty.quadratic.cancelling(x.b, pull, at.ridge_level());
   return {tuning::unit_rounding * (objective + slope * size + cancelling), slope * x.drift};
 }
