@@ -1,4 +1,4 @@
-"""Temperatures: the hinge against LIBLINEAR and LIBSVM, and the cost of cooling.
+"""Temperatures: the hinge against LIBLINEAR, ReHLine and LIBSVM, and the cost of cooling.
 
     python benchmarks/temperature.py --part linear
 
@@ -49,7 +49,7 @@ def linear_hinge(side: str, name: str, tol: float, repeats: int) -> dict:
     """Single cold fits at five penalties, ω = 0: seconds and objectives."""
     workload = load(name)
     n = workload.shape[0]
-    X = sp.csr_array(workload.X) if side == "LIBLINEAR" else workload.X
+    X = AS_IT_LIKES.get(side, lambda X: X)(workload.X)
     seconds, objectives = 0.0, []
     for C in LINEAR_PENALTIES:
         alpha = 1.0 / (n * C)
@@ -60,20 +60,43 @@ def linear_hinge(side: str, name: str, tol: float, repeats: int) -> dict:
     return {"seconds": seconds, "objectives": objectives}
 
 
-def _linear_fit(side: str, X, y, C: float, tol: float) -> np.ndarray:
-    if side == "LIBLINEAR":
-        from sklearn.svm import LinearSVC
+def as_array(X) -> np.ndarray:
+    return np.ascontiguousarray(X.toarray() if sp.issparse(X) else X)
 
-        model = LinearSVC(
-            loss="hinge",
-            dual=True,
-            C=C,
-            tol=tol,
-            fit_intercept=False,
-            max_iter=1_000_000,
-            random_state=0,
-        )
-        return model.fit(X, y).coef_[0]
+
+# What a solver is given is made before its time begins.
+AS_IT_LIKES: dict[str, Callable] = {"LIBLINEAR": sp.csr_array, "ReHLine": as_array}
+
+
+def _linear_fit(side: str, X, y, C: float, tol: float) -> np.ndarray:
+    return {"LIBLINEAR": _liblinear_fit, "ReHLine": _rehline_fit, OURS: _our_fit}[side](
+        X, y, C, tol
+    )
+
+
+def _liblinear_fit(X, y, C: float, tol: float) -> np.ndarray:
+    from sklearn.svm import LinearSVC
+
+    model = LinearSVC(
+        loss="hinge",
+        dual=True,
+        C=C,
+        tol=tol,
+        fit_intercept=False,
+        max_iter=1_000_000,
+        random_state=0,
+    )
+    return model.fit(X, y).coef_[0]
+
+
+def _rehline_fit(X, y, C: float, tol: float) -> np.ndarray:
+    from rehline import plqERM_Ridge
+
+    model = plqERM_Ridge(loss={"name": "svm"}, C=C, tol=tol, max_iter=1_000_000)
+    return model.fit(X=X, y=2.0 * y - 1.0).coef_
+
+
+def _our_fit(X, y, C: float, tol: float) -> np.ndarray:
     from clearning import clearning_path
 
     path = clearning_path(
@@ -167,21 +190,24 @@ def cooled_path(name: str, rho: float, l1_ratio: float, repeats: int) -> dict:
 
 LADDERS = {
     "LIBLINEAR": (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6),
+    "ReHLine": (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6),
     "LIBSVM": (1e-1, 1e-2, 1e-3, 1e-4, 1e-5),
     OURS: (1e-3, 3e-4, 1e-4, 3e-5, 1e-5, 1e-6),
 }
-TIGHT = {"LIBLINEAR": 1e-6, "LIBSVM": 1e-6, OURS: 1e-5}
+TIGHT = {"LIBLINEAR": 1e-6, "ReHLine": 1e-5, "LIBSVM": 1e-6, OURS: 1e-5}
 
 
-def matched(function: Callable, peer: str, workload, *, repeats: int, reuse: bool) -> dict:
-    """Outcomes of the peer and of ours at 1e-4 of the best objective that either reached."""
+def matched(
+    function: Callable, peers: tuple[str, ...], workload, *, repeats: int, reuse: bool
+) -> dict:
+    """Outcomes of the peers and of ours at 1e-4 of the best objective that any of them reached."""
     best: np.ndarray | None = None
-    for side in (peer, OURS):
+    for side in (*peers, OURS):
         tight = _kept(function, side, workload, TIGHT[side], 1, reuse)
         if "objectives" in tight:
             found = np.array(tight["objectives"])
             best = found if best is None else np.minimum(best, found)
-    return {side: _climb(function, side, workload, best, repeats, reuse) for side in (peer, OURS)}
+    return {side: _climb(function, side, workload, best, repeats, reuse) for side in (*peers, OURS)}
 
 
 def _climb(function, side: str, workload, best: np.ndarray | None, repeats: int, reuse: bool):
@@ -241,7 +267,8 @@ def linear_section(names: list[str], *, repeats=3, reuse_peers=False) -> Section
         + ", ".join(f"{s:g}" for s in SHARES)
         + " of the largest penalty (and the certified gap relative to the null objective)."
     )
-    ridge = Table(["workload", "LIBLINEAR, dual", OURS, "ours / it"])
+    peers = ("LIBLINEAR", "ReHLine")
+    ridge = Table(["workload", *peers, OURS, "ours / LIBLINEAR"])
     lasso = Table(["workload", "squared hinge", "hinge", "ratio"])
     for name in names:
         try:
@@ -249,9 +276,9 @@ def linear_section(names: list[str], *, repeats=3, reuse_peers=False) -> Section
         except Missing as reason:
             section.text(f"Skipped: {name} ({reason}).")
             continue
-        both = matched(linear_hinge, "LIBLINEAR", name, repeats=repeats, reuse=reuse_peers)
-        ratio = share(both[OURS], both["LIBLINEAR"])
-        cells = [seconds_cell(both[side]) for side in ("LIBLINEAR", OURS)]
+        sides = matched(linear_hinge, peers, name, repeats=repeats, reuse=reuse_peers)
+        ratio = share(sides[OURS], sides["LIBLINEAR"])
+        cells = [seconds_cell(sides[side]) for side in (*peers, OURS)]
         ridge.add(name, *cells, _ratio(ratio))
         section.targets.append(Target(f"hinge, ω = 0, {name}, of LIBLINEAR", 2.0, ratio))
         squared = runner.ask(sparse_fits, "squared_hinge", name, repeats, limit=LIMIT)
@@ -270,7 +297,7 @@ def kernel_section(sizes: list[int], *, repeats=3, reuse_peers=False) -> Section
     section.text(f"RBF kernel of n×20 data, ω = 0, with intercept; C = {penalties} together.")
     table = Table(["n", "LIBSVM", OURS, "ours / it"])
     for n in sizes:
-        both = matched(kernel_hinge, "LIBSVM", n, repeats=repeats, reuse=reuse_peers)
+        both = matched(kernel_hinge, ("LIBSVM",), n, repeats=repeats, reuse=reuse_peers)
         ratio = share(both[OURS], both["LIBSVM"])
         cells = [seconds_cell(both[side]) for side in ("LIBSVM", OURS)]
         table.add(str(n), *cells, _ratio(ratio))
