@@ -19,6 +19,10 @@ def with_column(*columns, **named):
     return BASE.with_columns(*columns, **{name: pl.Series(v) for name, v in named.items()})
 
 
+def with_weight(one):
+    return with_column(w=["1"] * 4 + [str(one)] + ["1"] * (N - 5))
+
+
 STRANGE = {
     "infinities": with_column(z=[float("inf"), -float("inf"), float("nan")] * 20),
     "names like patterns": pl.DataFrame(
@@ -71,6 +75,15 @@ def test_strange_but_fine(name, tmp_path, capsys):
         (with_column(z=X * 1e300), (), "column 'z': -2.33e+300 is too large to compute with"),
         (with_column(w=[-1.0] * N), ("--weight", "w"), "row 2, column 'w': '-1.0' is no weight"),
         (with_column(w=[0.0] * N), ("--weight", "w"), "column 'w' holds no weight above zero"),
+        (with_weight(1e308), ("--weight", "w"), "row 6, column 'w': 1e+308 is the largest weight"),
+        (with_weight(1e20), ("--weight", "w"), "row 6, column 'w': 1e+20 is more weight than all"),
+        (with_weight("inf"), ("--weight", "w"), "row 6, column 'w': 'inf' is no weight"),
+        (with_weight("nan"), ("--weight", "w"), "row 6, column 'w': a missing value is no weight"),
+        (
+            with_column(w=[1e-300] * N),
+            ("--weight", "w"),
+            "row 2, column 'w': 1e-300 is the",
+        ),
         (with_column(w=(Y == "a") * 1.0), ("--weight", "w"), "every sample of class 'b'"),
         (with_column(g=["u", "v"] * 30), ("--group", "g"), "holds 2 groups, and at least 8"),
         (with_column(g=["u", "v"] * 30), ("--time", "g"), "holds no times: 2 categories"),

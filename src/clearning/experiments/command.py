@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from typing import Any
+
+from clearning.commands._common import say, warn
 
 PARTS = ("simulations", "features", "kernels", "figures")
 
@@ -49,7 +50,7 @@ def _run(args: argparse.Namespace) -> int:
     try:
         written = reproduce(parts, args.out, quick=args.quick, jobs=args.jobs, seed=args.seed)
     except KeyboardInterrupt:
-        print("clearning: interrupted; the same command goes on from here", file=sys.stderr)
+        warn("interrupted; the same command goes on from here")
         return 130
-    print(f"Wrote {', '.join(str(path) for path in written)}.")
+    say(f"Wrote {', '.join(str(path) for path in written)}.")
     return 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from clearning._words import count
 from clearning.report.findings import (
     Feature,
     certificate,
@@ -12,7 +13,7 @@ from clearning.report.findings import (
     search_curve,
 )
 from clearning.report.pictures import N_COLOURS, path_chart, search_chart, support_chart
-from clearning.report.words import count, figure, named, plain, section
+from clearning.report.words import figure, named, plain, section
 from clearning.tables.model import TableModel
 
 _MOST_FEATURES = 40

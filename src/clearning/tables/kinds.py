@@ -9,6 +9,7 @@ import re
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from clearning._words import count
 from clearning.tables.errors import TableError, place, quoted
 from clearning.tables.values import (
     DATE_FORMATS,
@@ -25,6 +26,7 @@ from clearning.tables.values import (
 
 FEATURE_KINDS = ("number", "category", "date", "text")
 ASKED_KINDS = (*FEATURE_KINDS, "ignore")
+AS_ASKED = "as asked"
 
 # A column is what so much of it is; the rest counts as missing, and is told.
 _MOSTLY = 0.95
@@ -190,8 +192,12 @@ def _with_odd(column: Column, series: Any, row_of: Any) -> Column:
         return column
     first = int(odd.arg_max())
     told = (
-        f"{int(odd.sum())} cells are no {column.kind} and count as missing, "
-        f"the first in row {row_of(first)}: {quoted(series[first])}"
+        count(
+            int(odd.sum()),
+            f"cell is no {column.kind} and counts",
+            f"cells are no {column.kind} and count",
+        )
+        + f" as missing, the first in row {row_of(first)}: {quoted(series[first])}"
     )
     return replace(column, odd=told)
 
@@ -205,12 +211,12 @@ def _worded(name: str, present: Any) -> Column:
         return Column(name, "text", f"free text, {words:.0f} words on average")
     if many and distinct >= _DISTINCT_OF_NAMES * len(present):
         return Column(name, "ignore", f"an identifier: {distinct:,} of {len(present):,} differ")
-    return Column(name, "category", f"{distinct:,} categories")
+    return Column(name, "category", count(distinct, "category", "categories"))
 
 
 def asked_for(name: str, series: Any, kind: str, path: Any, row_of: Any) -> Column:
     """A column of the kind that was asked for, or the sentence that says why it is none."""
-    series, why = nameless(series), "as asked"
+    series, why = nameless(series), AS_ASKED
     if kind not in ("number", "date"):
         return Column(name, kind, why)
     found = None
