@@ -2,8 +2,10 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 
 import numpy as np
 import polars as pl
@@ -336,3 +338,51 @@ def test_one_of_anything_is_not_many(tmp_path, capsys):
     assert "1 row: " in told
     assert "1 row has no target and was left out." in told
     assert "1 rows" not in told
+
+
+@pytest.mark.parametrize("command", ["demo", "reproduce"])
+def test_a_folder_that_is_none_is_refused_before_the_work(command, tmp_path, capsys):
+    (tmp_path / "file").write_text("")
+    told = refused(capsys, command, "--quick", "--out", tmp_path / "file" / "sub")
+    assert f"{tmp_path / 'file'} is no folder" in told
+
+
+def test_what_the_system_refuses_is_told_with_the_file(tmp_path, plain, capsys, monkeypatch):
+    def full(*args):
+        raise OSError(28, "No space left on device", str(tmp_path / "m.onnx"))
+
+    monkeypatch.setattr("clearning.export.save_onnx", full)
+    told = refused(capsys, "export", plain, "-o", tmp_path / "m.onnx")
+    assert told == f"clearning: {tmp_path / 'm.onnx'}: No space left on device.\n"
+
+
+def test_a_name_that_is_no_utf8_is_told(tmp_path, capsys):
+    path = tmp_path / os.fsdecode(b"t\xff.csv")
+    path.write_text("x,y\n1,a\n")
+    told = refused(capsys, "fit", path, "--target", "y", "-o", tmp_path)
+    assert "t\\udcff.csv has a name that is no UTF-8: rename it." in told
+
+
+@pytest.mark.parametrize("moment", [0.5, 1.5, 3.0])
+def test_an_interrupt_ends_with_130_and_one_line(moment, tmp_path):
+    path = write_csv(tmp_path / "t.csv", two_classes(4000))
+    command = [
+        sys.executable,
+        "-m",
+        "clearning",
+        "fit",
+        path,
+        "--target",
+        "y",
+        "-o",
+        tmp_path / "o",
+    ]
+    process = subprocess.Popen(
+        [str(word) for word in command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    )
+    time.sleep(moment)
+    process.send_signal(signal.SIGINT)
+    error = process.communicate()[1]
+    # Where the interrupt was met in an `exec`, Python ends by the signal: to a shell both are 130.
+    assert process.returncode in (130, -signal.SIGINT)
+    assert error == b"clearning: interrupted\n"

@@ -88,6 +88,13 @@ def test_strange_but_fine(name, tmp_path, capsys):
         (with_column(g=["u", "v"] * 30), ("--group", "g"), "holds 2 groups, and at least 8"),
         (with_column(g=["u", "v"] * 30), ("--time", "g"), "holds no times: 2 categories"),
         (with_column(g=np.arange(N) * 1.5, y=["a"] * 40 + ["b"] * 20), ("--time", "g"), "no 'a'"),
+        (with_column(z=X * 1e-200), (), "column 'z': 2.33e-200 is the largest number of a column"),
+        (
+            BASE.rename({"y": " Y "}),
+            (),
+            "has no column 'y' to take as the target; did you mean ' Y '",
+        ),
+        (BASE, ("--as", "x=date", "--as", "x=text"), "--as takes column 'x' as date and as text"),
         (BASE, ("--test", "0.99"), "leaves 1 of 60 rows"),
         (BASE, ("--test", "nan"), "must be a share between 0 and 1"),
         (BASE, ("--as", "q=number"), "has no column 'q'"),
@@ -100,3 +107,17 @@ def test_what_cannot_be_done_is_one_sentence(frame, options, told, tmp_path, cap
     error = capsys.readouterr().err
     assert told in error
     assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "column", [pl.Series([{"a": 1}] * N), pl.Series([datetime.date(2024, 1, 1)] * N)]
+)
+def test_what_is_no_number_is_not_taken_for_one(column, tmp_path, capsys):
+    path = tmp_path / "t.parquet"
+    BASE.with_columns(column.alias("w")).write_parquet(path)
+    for option, told in ((("--weight", "w"), "is no weight"), (("--as", "w=number"), "not a num")):
+        assert main(["fit", str(path), "--target", "y", "-o", str(tmp_path), *option]) == 1
+        error = capsys.readouterr().err
+        assert f"{path}, row 1, column 'w': " in error
+        assert told in error
+        assert error.count("\n") == 1

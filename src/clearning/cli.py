@@ -43,8 +43,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         warn("interrupted")
         return 130
     except (OSError, ImportError, ValueError, MemoryError) as error:
-        warn(str(error) or type(error).__name__)
+        warn(_sentence(error))
         return 1
+
+
+def _sentence(error: BaseException) -> str:
+    if isinstance(error, OSError) and error.filename is not None and error.strerror:
+        return f"{error.filename}: {error.strerror}."
+    return str(error) or type(error).__name__
 
 
 if __name__ == "__main__":

@@ -104,7 +104,7 @@ def run(args: argparse.Namespace) -> int:
         time=args.time,
         group=args.group,
         weight=args.weight,
-        kinds=dict(args.kinds),
+        kinds=_by_name(args.kinds),
         kernel=args.kernel,
         selection=args.selection,
         folds=args.folds,
@@ -119,6 +119,16 @@ def run(args: argparse.Namespace) -> int:
     lines = [facts["sentence"], f"wrote {', '.join(written)}"]
     tell(lines, {**facts, "written": written}, args.json)
     return 0
+
+
+def _by_name(kinds: list[tuple[str, str]]) -> dict[str, str]:
+    from clearning.tables.errors import TableError, quoted
+
+    found = dict(kinds)
+    for name, kind in kinds:
+        if found[name] != kind:
+            raise TableError(f"--as takes column {quoted(name)} as {kind} and as {found[name]}.")
+    return found
 
 
 def write_all(model: Any, folder: Path) -> list[Path]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from clearning.commands._common import say
+from clearning.commands._outputs import check_folder
 
 
 def add_parser(subparsers: Any) -> None:
@@ -33,6 +34,7 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the demo and return the exit status."""
+    check_folder(args.out)
     args.out.mkdir(parents=True, exist_ok=True)
     _tell("Loading the libraries …")
     import matplotlib as mpl

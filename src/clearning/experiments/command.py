@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from clearning.commands._common import say, warn
+from clearning.commands._outputs import check_folder
 
 PARTS = ("simulations", "features", "kernels", "figures")
 
@@ -43,6 +44,7 @@ def _positive(text: str) -> int:
 
 
 def _run(args: argparse.Namespace) -> int:
+    check_folder(args.out)
     # Imported on use: other commands should not wait for it.
     from clearning.experiments.reproduce import reproduce
 

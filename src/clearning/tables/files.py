@@ -83,6 +83,8 @@ def read_table(path: Path | str) -> Any:
         raise TableError(f"{path} is a URL, and only files are read: download it first.")
     path = Path(path)
     ending = _ending(path)
+    if not _is_utf8(path):
+        raise TableError(f"{path} has a name that is no UTF-8: rename it.")
     if not path.is_file():
         raise TableError(f"{path} is {_no_file(path)}.")
     if path.stat().st_size == 0:
@@ -102,6 +104,14 @@ def read_table(path: Path | str) -> Any:
         return pl.from_arrow(table)
     except pl.exceptions.PolarsError as error:
         raise TableError(f"{path} holds what is no table: {_first_line(error)}.") from error
+
+
+def _is_utf8(path: Path) -> bool:
+    try:
+        str(path).encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _no_file(path: Path) -> str:

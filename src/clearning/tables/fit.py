@@ -29,6 +29,7 @@ from clearning.tables.schema import (
     prepare,
     read_target,
     read_weight,
+    refuse_tiny,
 )
 from clearning.tables.search import search
 from clearning.tables.split import (
@@ -136,6 +137,7 @@ def _data(
     columns = decide_columns(source, roles, options.kinds)
     held = np.flatnonzero(target.held)
     features = prepare(source, columns)
+    refuse_tiny(source, features)
     rows = np.array([source.row_of(0)]) + held
     every = len(held) == len(source.frame)
     return Data(

@@ -43,8 +43,8 @@ class Source:
         """A column by its name, or the sentence that says it is not there."""
         if name in self.frame.columns:
             return nameless(self.frame[name])
-        folded = {column.casefold(): column for column in self.frame.columns}
-        near = get_close_matches(name.casefold(), folded, 1)
+        folded = {column.strip().casefold(): column for column in self.frame.columns}
+        near = get_close_matches(name.strip().casefold(), folded, 1)
         hint = f"did you mean {quoted(folded[near[0]])}?" if near else _those(self.frame.columns)
         raise TableError(f"{self.path} has no column {quoted(name)} to take as the {role}; {hint}")
 
@@ -105,6 +105,19 @@ def prepare(source: Source, columns: Sequence[Column]) -> Any:
 
 def _nulls(frame: Any) -> tuple[int, ...]:
     return frame.null_count().row(0) if frame.width else ()
+
+
+def refuse_tiny(source: Source, frame: Any) -> None:
+    """Refuse numbers to learn from whose squares vanish: nothing is known of their spread."""
+    for series in frame.iter_columns():
+        values = np.abs(series.to_numpy()) if series.dtype.is_float() else np.zeros(0)
+        largest = np.fmax.reduce(values, initial=0.0)
+        if 0.0 < largest < 1.0 / _LARGEST:
+            where = place(source.path, source.row_of(int(np.nanargmax(values))), series.name)
+            raise TableError(
+                f"{where}: {largest:.3g} is the largest number of a column too small to compute "
+                "with; rescale."
+            )
 
 
 def _refuse_huge(source: Source, frame: Any) -> None:

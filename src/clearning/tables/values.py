@@ -63,6 +63,8 @@ def numbers(series: Any, written: str = PLAIN) -> Any:
     series = nameless(series)
     if series.dtype in (pl.String, pl.Categorical) or isinstance(series.dtype, pl.Enum):
         series = strings(series)
+    elif not (series.dtype.is_numeric() or series.dtype == pl.Boolean):
+        return pl.Series([None] * len(series), dtype=pl.Float64)
     if written != PLAIN and (series.dtype == pl.String or written == TRUTH):
         series = _plainly(strings(series), written)
     values = series.cast(pl.Float64, strict=False)
