@@ -312,7 +312,7 @@ def test_a_truth_value_that_is_none_is_named(tmp_path, capsys):
     for values in (["2"] * 100, ["maybe"] * 100):
         other = write_csv(tmp_path / "other.csv", {**columns, "b": values})
         told = refused(capsys, "predict", tmp_path / "model.skops", other, "-o", tmp_path / "o.csv")
-        assert f"{other}, row 2, column 'b': '{values[0]}' is no number" in told
+        assert f"{other}, row 2, column 'b': '{values[0]}' is no truth value" in told
 
 
 def test_rows_are_named_by_their_place_in_the_file(tmp_path, capsys):

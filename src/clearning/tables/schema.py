@@ -145,7 +145,7 @@ def _values(source: Source, column: Column) -> Any:
         if odd > _MOST_ODD * present:
             raise TableError(
                 f"{place(source.path, source.row_of(first), column.name)}: "
-                f"{quoted(series[first])} is no {column.kind}, and most of the column is none."
+                f"{quoted(series[first])} is no {column.sort}, and most of the column is none."
             )
     return column.values(series)
 
@@ -160,7 +160,7 @@ def odd_cells(source: Source, columns: Sequence[Column]) -> list[str]:
         if first is not None:
             where = place(source.path, source.row_of(first), column.name)
             cell = quoted(source.frame[column.name][first])
-            told.append(f"{where}: {cell} is no {column.kind} and counts as missing.")
+            told.append(f"{where}: {cell} is no {column.sort} and counts as missing.")
     return told
 
 
@@ -274,10 +274,9 @@ def read_weight(source: Source, name: str) -> NDArray[np.float64]:
     bad = values.is_null() | (values < 0).fill_null(False)
     if bad.any():
         first = int(bad.arg_max())
-        cell = "a missing value" if series[first] is None else quoted(series[first])
         raise TableError(
-            f"{place(source.path, source.row_of(first), name)}: {cell} is no weight; weights are "
-            "numbers that are not negative."
+            f"{place(source.path, source.row_of(first), name)}: {quoted(series[first])} is no "
+            "weight; weights are numbers that are not negative."
         )
     weight = values.to_numpy().astype(float)
     _check_sizes(source, name, weight)

@@ -141,6 +141,11 @@ def date_format_of(text: Any, share: float) -> tuple[str, float] | None:
     return best
 
 
+def readable(date_format: str) -> str:
+    """A format of dates without the marks that only polars knows."""
+    return date_format.replace("%.f", "").replace("%#z", "")
+
+
 def _parsed(text: Any, date_format: str) -> float:
     found = days(text, date_format)
     return 1.0 - found.null_count() / len(found)
