@@ -36,7 +36,8 @@ def features_section(model: TableModel) -> str:
     lead = (
         f"It keeps <strong>{kept:,} of {count(total, 'feature')}</strong>; the others weigh "
         "nothing. Coefficients are for one unit of the table; bars and order are for one standard "
-        "deviation of a number, or for a category being there."
+        "deviation of a number, or for a category being there. “Entered” is the place at which a "
+        "feature came in as the penalty fell: the first tell the most by themselves."
     )
     if kept == 0:
         lead = (
