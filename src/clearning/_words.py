@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import unicodedata
 
 # Controls, formats such as overrides of direction, lone surrogates, breaks of lines and paragraphs:
 # a terminal obeys them, and what is printed after a name must not be the name's affair.
 _UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
+_NOT_PLAIN = re.compile(r"[^ -~]")
 
 
 def count(number: int, one: str, many: str | None = None) -> str:
@@ -22,6 +24,9 @@ def is_unseen(letter: str) -> bool:
 
 def visible(text: object) -> str:
     """Text on one line that a terminal only shows; what is escaped is still the same JSON."""
-    return "".join(
-        json.dumps(letter)[1:-1] if is_unseen(letter) else letter for letter in str(text)
-    )
+    return _NOT_PLAIN.sub(_escaped, str(text))
+
+
+def _escaped(found: re.Match[str]) -> str:
+    letter = found.group()
+    return json.dumps(letter)[1:-1] if is_unseen(letter) else letter

@@ -14,10 +14,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from clearning._whole import whole_file
 from clearning._words import count
+from clearning.tables.content import (
+    check_binary,
+    first_zero_byte,
+    refuse_other_format,
+    zero_byte,
+)
 from clearning.tables.errors import TableError, place, quoted
 
 # What stands for a missing value in a text file.
@@ -31,24 +35,6 @@ _ARROW = (".arrow", ".feather", ".ipc")
 _SEPARATORS = ",;\t|"
 # A path that was an address has lost one of its slashes; one letter is a drive.
 _ADDRESS = re.compile(r"[A-Za-z][\w+.-]+:/")
-# What files of a format begin with, which format that is, and what to do about it.
-_MARKS = {
-    b"PAR1": ("Parquet", "name it .parquet"),
-    b"ARROW1": ("Arrow", "name it .arrow"),
-    b"\x1f\x8b": ("gzip", "name it .csv.gz"),
-    b"BZh": ("bzip2", "name it .csv.bz2"),
-    b"\x28\xb5\x2f\xfd": ("zstd", "name it .csv.zst"),
-    b"\x04\x22\x4d\x18": ("lz4", "name it .csv.lz4"),
-    b"PK\x03\x04": ("a spreadsheet or a zip archive", "save the table as CSV"),
-    b"\xd0\xcf\x11\xe0": ("a spreadsheet of the old kind", "save the table as CSV"),
-    b"SQLite format 3": ("an SQLite database", "save the table as CSV"),
-    b"%PDF": ("a PDF document", "save the table as CSV"),
-    b"\xff\xfe": ("UTF-16", "save it as UTF-8"),
-    b"\xfe\xff": ("UTF-16", "save it as UTF-8"),
-}
-_LONGEST_MARK = max(map(len, _MARKS))
-# The second is that of an Arrow stream.
-_BEGINS = {"Parquet": (b"PAR1",), "Arrow": (b"ARROW1", b"\xff\xff\xff\xff")}
 _BLOCK = 1 << 24
 _NEEDED = "Reading tables needs pyarrow and polars: pip install 'clearning[tables]'"
 
@@ -179,10 +165,7 @@ def _read_binary(path: Path, ending: str) -> Any:
     from pyarrow import ipc, parquet
 
     format_name = "Parquet" if ending in _PARQUET else "Arrow"
-    with path.open("rb") as opened:
-        head = opened.read(_LONGEST_MARK)
-    if not head.startswith(_BEGINS[format_name]):
-        _refuse_other_format(path, head, format_name)
+    check_binary(path, format_name)
     try:
         if ending in _PARQUET:
             file = parquet.ParquetFile(path)
@@ -240,45 +223,11 @@ def _read_text(path: Path, separator: str | None) -> Any:
     except (pa.ArrowException, OSError) as error:
         raise _explained(path, separator, len(names), error) from error
     table = table.rename_columns(_named(names))
-    _refuse_zero_bytes(path, table)
-    return table
-
-
-def _refuse_zero_bytes(path: Path, table: Any) -> None:
-    """Refuse cells with zero bytes, which no text has and which end a name or a cell elsewhere."""
-    from pyarrow import compute
-
     for name, column in zip(table.column_names, table.columns):
-        if any(_holds_zero(chunk.buffers()[2]) for chunk in column.chunks):
-            held = compute.fill_null(compute.match_substring(column, "\0"), False).to_numpy()
-            if held.any():
-                raise _zero_bytes(place(path, int(held.argmax()) + first_row(path), name))
-
-
-def _holds_zero(letters: Any) -> bool:
-    return letters is not None and not np.frombuffer(letters, dtype=np.uint8).all()
-
-
-def _zero_bytes(where: str) -> TableError:
-    return TableError(
-        f"{where} holds a zero byte, which no text does: the file is damaged, of another format, "
-        "or UTF-16; save it as UTF-8."
-    )
-
-
-def _refuse_other_format(path: Path, head: bytes, wanted: str) -> None:
-    """Refuse a file whose first bytes are those of another format than its name tells."""
-    found, advice = next(
-        (told for mark, told in _MARKS.items() if head.startswith(mark)), (None, "")
-    )
-    if found is None and wanted != "text" and _is_text(head):
-        found, advice = "text", "name it .csv or .tsv"
-    if found is not None:
-        raise TableError(f"{path} holds {found}, not {wanted} as its name tells: {advice}.")
-
-
-def _is_text(head: bytes) -> bool:
-    return all(byte >= 0x20 or byte in b"\t\r\n" for byte in head)
+        first = first_zero_byte(column)
+        if first is not None:
+            raise zero_byte(place(path, first + first_row(path), name))
+    return table
 
 
 def _open_text(path: Path) -> Any:
@@ -293,11 +242,11 @@ def _header(path: Path, separator: str | None) -> tuple[str, list[str]]:
     try:
         text = head.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        _refuse_other_format(path, head, "text")
+        refuse_other_format(path, head, "text")
         raise _bad_letters(path, head[: error.start].count(b"\n") + 1) from error
     if "\0" in text:
-        _refuse_other_format(path, head, "text")
-        raise _zero_bytes(place(path, text[: text.index("\0")].count("\n") + 1))
+        refuse_other_format(path, head, "text")
+        raise zero_byte(place(path, text[: text.index("\0")].count("\n") + 1))
     first = text.splitlines()[0] if text.strip() else ""
     if not first.strip():
         raise TableError(f"{place(path, 1)} must hold the names of the columns, and is blank.")

@@ -118,10 +118,10 @@ def _parting_cuts(series: Any, codes: Codes, n_classes: int) -> bool:
     # Missing in one class only, it tells that class, too.
     mark = codes[missing][:1] if _alike(codes[missing]) else codes[:0]
     values, present = values[~missing], codes[~missing]
-    n_told = len(codes) if len(mark) else len(present)
-    if n_told < _FEWEST_FOR_LEAK or len(np.union1d(present, mark)) < n_classes:
+    told = codes if len(mark) else present
+    if len(told) < _FEWEST_FOR_LEAK or len(np.unique(told)) < n_classes:
         return False
-    cuts = _most_cuts(codes, n_classes) - len(mark)
+    cuts = _most_cuts(told, n_classes) - len(mark)
     step = max(1, len(values) // _GLANCE)
     # Some rows need no more cuts than all.
     return _few_cuts(values[::step], present[::step], cuts) and _few_cuts(values, present, cuts)
