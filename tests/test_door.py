@@ -9,7 +9,9 @@ import sys
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 
+import clearning
 from clearning import _core, clearning_path
 
 N, P = 20, 5
@@ -267,6 +269,58 @@ def test_unknown_instruction_sets_are_refused_when_the_core_is_loaded(wish):
 def test_integers_beyond_a_double_are_out_of_range():
     with pytest.raises(ValueError, match=r"rho=1000.* must be a number"):
         clearning_path(np.eye(4), [0, 1, 0, 1], rho=10**400)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        clearning.CLearningClassifier(),
+        clearning.CLearningClassifierCV(),
+        clearning.KernelCLearningClassifier(),
+        clearning.KernelCLearningClassifierCV(),
+        clearning.BlockwiseCLearningClassifier(),
+        clearning.BlockwiseCLearningClassifierCV(),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_integers_beyond_a_double_in_data_are_told(model):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 3)), np.arange(40) % 2
+    huge = X.astype(object)
+    huge[3, 1] = 10**400
+    for given in (huge, huge.tolist()):
+        with pytest.raises(ValueError, match=r"X holds a number beyond ±1\.8e\+308"):
+            clone(model).fit(given, y)
+    with pytest.raises(ValueError, match="sample_weight holds a number beyond"):
+        clone(model).fit(X, y, sample_weight=[10**400] * 40)
+    with pytest.raises(ValueError, match=r"class_weight must hold .* got 1000.*0 for class 0\.$"):
+        clone(model).set_params(class_weight={0: 10**400}).fit(X, y)
+    with pytest.raises(ValueError, match="X holds a number beyond"):
+        clone(model).fit(X, y).predict(huge)
+
+
+def test_integers_beyond_a_double_in_paths_are_told():
+    X, y = np.eye(4), [0, 1, 0, 1]
+    huge = np.full((4, 4), 10**400, dtype=object)
+    with pytest.raises(ValueError, match="X holds a number beyond"):
+        clearning_path(huge, y)
+    with pytest.raises(ValueError, match="K holds a number beyond"):
+        clearning.kernel_clearning_path(huge, y)
+    with pytest.raises(ValueError, match="penalty_kernel holds a number beyond"):
+        clearning.kernel_clearning_path(X, y, penalty_kernel=huge)
+    for name, value in (("penalty_factor", [10**400] * 4), ("offset", [10**400] * 4)):
+        with pytest.raises(ValueError, match=f"{name} holds a number beyond"):
+            clearning_path(X, y, **{name: value})
+    with pytest.raises(ValueError, match=r"bounds=.* must be a pair"):
+        clearning_path(X, y, bounds=(-1, 10**400))
+
+
+@pytest.mark.parametrize("parameter", ["alpha", "gamma", "degree", "coef0"])
+def test_integers_beyond_a_double_in_parameters_are_told(parameter):
+    kernel = "rbf" if parameter in ("alpha", "gamma") else "poly"
+    model = clearning.KernelCLearningClassifier(kernel=kernel, **{parameter: 10**400})
+    with pytest.raises(ValueError, match=f"The '{parameter}' parameter .* must be .*a float"):
+        model.fit(np.eye(4), [0, 1, 0, 1])
 
 
 # --- Lines through held-out scores -------------------------------------------------------------

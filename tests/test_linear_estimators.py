@@ -324,6 +324,8 @@ def test_bad_parameters_are_named(data, parameter, value):
         ("bounds", (-1.0, 0.0, 1.0), "bounds=.* must be a pair"),
         ("bounds", (np.zeros(3), 1.0), "bounds=.* must be a pair"),
         ("class_weight", {1.0: -1.0}, "class_weight must hold positive, finite numbers"),
+        ("class_weight", {1.0: 10**400}, "class_weight must hold positive, finite .* class 1.0"),
+        ("class_weight", {1.0: "many"}, "class_weight must hold positive, finite .* 'many' for"),
         ("class_weight", {7: 1.0}, "class_weight"),
     ],
 )

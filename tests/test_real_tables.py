@@ -41,7 +41,7 @@ def heart():
     return frame.with_columns(holed)
 
 
-def reviews(rows=500):
+def reviews(rows=1000):
     """Free text: each word of a review by its number."""
     data = load("rt_polarity_bow")
     picked = np.random.default_rng(0).choice(len(data["y"]), rows, replace=False)

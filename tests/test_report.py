@@ -73,8 +73,13 @@ def test_kept_features_are_on_the_tables_scale(model):
 
     step = scores(moved) - scores(frame)
     np.testing.assert_allclose(step, features["fare"].coefficients[0], rtol=1e-8)
-    orders = [feature.order for feature in features.values()]
-    assert len(set(orders)) == len(orders)
+    for feature in features.values():
+        earlier = sum(other.entered > feature.entered for other in features.values())
+        assert 1 + earlier <= feature.order
+    first = max(feature.entered for feature in features.values())
+    assert {one.order for one in features.values() if one.entered == first} == {1}
+    orders = {(feature.entered, feature.order) for feature in features.values()}
+    assert len(dict(orders)) == len(orders)
 
 
 def test_the_certificate_is_a_sentence_that_stays_true(model):

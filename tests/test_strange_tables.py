@@ -19,6 +19,10 @@ def with_column(*columns, **named):
     return BASE.with_columns(*columns, **{name: pl.Series(v) for name, v in named.items()})
 
 
+def with_weight(one):
+    return with_column(w=["1"] * 4 + [str(one)] + ["1"] * (N - 5))
+
+
 STRANGE = {
     "infinities": with_column(z=[float("inf"), -float("inf"), float("nan")] * 20),
     "names like patterns": pl.DataFrame(
@@ -71,10 +75,26 @@ def test_strange_but_fine(name, tmp_path, capsys):
         (with_column(z=X * 1e300), (), "column 'z': -2.33e+300 is too large to compute with"),
         (with_column(w=[-1.0] * N), ("--weight", "w"), "row 2, column 'w': '-1.0' is no weight"),
         (with_column(w=[0.0] * N), ("--weight", "w"), "column 'w' holds no weight above zero"),
+        (with_weight(1e308), ("--weight", "w"), "row 6, column 'w': 1e+308 is the largest weight"),
+        (with_weight(1e20), ("--weight", "w"), "row 6, column 'w': 1e+20 is more weight than all"),
+        (with_weight("inf"), ("--weight", "w"), "row 6, column 'w': 'inf' is no weight"),
+        (with_weight("nan"), ("--weight", "w"), "row 6, column 'w': a missing value is no weight"),
+        (
+            with_column(w=[1e-300] * N),
+            ("--weight", "w"),
+            "row 2, column 'w': 1e-300 is the",
+        ),
         (with_column(w=(Y == "a") * 1.0), ("--weight", "w"), "every sample of class 'b'"),
         (with_column(g=["u", "v"] * 30), ("--group", "g"), "holds 2 groups, and at least 8"),
         (with_column(g=["u", "v"] * 30), ("--time", "g"), "holds no times: 2 categories"),
         (with_column(g=np.arange(N) * 1.5, y=["a"] * 40 + ["b"] * 20), ("--time", "g"), "no 'a'"),
+        (with_column(z=X * 1e-200), (), "column 'z': 2.33e-200 is the largest number of a column"),
+        (
+            BASE.rename({"y": " Y "}),
+            (),
+            "has no column 'y' to take as the target; did you mean ' Y '",
+        ),
+        (BASE, ("--as", "x=date", "--as", "x=text"), "--as takes column 'x' as date and as text"),
         (BASE, ("--test", "0.99"), "leaves 1 of 60 rows"),
         (BASE, ("--test", "nan"), "must be a share between 0 and 1"),
         (BASE, ("--as", "q=number"), "has no column 'q'"),
@@ -87,3 +107,17 @@ def test_what_cannot_be_done_is_one_sentence(frame, options, told, tmp_path, cap
     error = capsys.readouterr().err
     assert told in error
     assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "column", [pl.Series([{"a": 1}] * N), pl.Series([datetime.date(2024, 1, 1)] * N)]
+)
+def test_what_is_no_number_is_not_taken_for_one(column, tmp_path, capsys):
+    path = tmp_path / "t.parquet"
+    BASE.with_columns(column.alias("w")).write_parquet(path)
+    for option, told in ((("--weight", "w"), "is no weight"), (("--as", "w=number"), "not a num")):
+        assert main(["fit", str(path), "--target", "y", "-o", str(tmp_path), *option]) == 1
+        error = capsys.readouterr().err
+        assert f"{path}, row 1, column 'w': " in error
+        assert told in error
+        assert error.count("\n") == 1

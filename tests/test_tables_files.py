@@ -4,6 +4,7 @@ import bz2
 import gzip
 import os
 from pathlib import Path
+from zipfile import ZipFile
 
 import polars as pl
 import pyarrow as pa
@@ -74,10 +75,12 @@ def test_quotes_byte_order_marks_and_columns_without_names(tmp_path):
         ("a\n1\n2\n", "has one column, 'a'"),
         ("a,b\n", "no rows"),
         ("a,b\n1,2\n1,2,3\n", "row 3 has 3 cells, but row 1 names 2 columns"),
-        ("a,b\n1,2\n\n1\n", "row 4 has 1 cells"),
+        ("a,b\n1,2\n\n1\n", "row 4 has 1 cell, but"),
         ("a,b,a\n1,2,3\n", "columns 1 and 3 are both named 'a'"),
         ("1.5,2\n1,2\n", "row 1 holds numbers only"),
-        ("a\0,b\n1,2\n", "zero bytes"),
+        ("a\0,b\n1,2\n", "row 1 holds a zero byte"),
+        ("a,b\n1,2\n1,x\0y\n", "row 3 holds a zero byte"),
+        ("PAR1,b\n", "no rows"),
     ],
 )
 def test_bad_text(tmp_path, text, told):
@@ -110,11 +113,45 @@ def test_cut_off_files(tmp_path):
         write_table(passengers(50), path)
         path.write_bytes(path.read_bytes()[:-40])
         assert told in refused(path)
-        path.write_bytes(b"nonsense" * 10)
+        path.write_bytes(b"\1nonsense" * 10)
         assert told in refused(path)
     path = tmp_path / "t.csv.gz"
     path.write_bytes(gzip.compress(passengers(500).write_csv().encode())[:-500])
     refused(path)
+
+
+def test_files_that_are_not_what_their_names_tell(tmp_path):
+    frame = passengers(50)
+    frame.write_parquet(tmp_path / "p.csv")
+    frame.write_ipc(tmp_path / "a.tsv")
+    frame.write_csv(tmp_path / "t.parquet")
+    frame.write_csv(tmp_path / "t.arrow")
+    (tmp_path / "g.csv").write_bytes(gzip.compress(frame.write_csv().encode()))
+    (tmp_path / "p.csv.gz").write_bytes(gzip.compress((tmp_path / "p.csv").read_bytes()))
+    (tmp_path / "u.csv").write_bytes(frame.write_csv().encode("utf-16"))
+    frame.write_parquet(tmp_path / "p.arrow")
+    with ZipFile(tmp_path / "z.csv", "w") as packed:
+        packed.writestr("sheet.xml", "<a/>")
+    for name, told in {
+        "p.csv": "holds Parquet, not text as its name tells: name it .parquet.",
+        "p.csv.gz": "holds Parquet, not text",
+        "p.arrow": "holds Parquet, not Arrow",
+        "a.tsv": "holds Arrow, not text as its name tells: name it .arrow.",
+        "t.parquet": "holds text, not Parquet as its name tells: name it .csv or .tsv.",
+        "t.arrow": "holds text, not Arrow",
+        "g.csv": "holds gzip, not text as its name tells: name it .csv.gz.",
+        "u.csv": "holds UTF-16, not text as its name tells: save it as UTF-8.",
+        "z.csv": "holds a spreadsheet or a zip archive, not text",
+    }.items():
+        assert told in refused(tmp_path / name)
+
+
+def test_zero_bytes_are_named_by_row_and_column(tmp_path):
+    path = tmp_path / "t.csv"
+    rows = [f"{i},{'x' * 100}" for i in range(40_000)]
+    rows[30_000] = "7,a\0b"
+    path.write_text("\n".join(["a,b", *rows]))
+    assert "t.csv, row 30002, column 'b' holds a zero byte" in refused(path)
 
 
 def test_what_is_no_file(tmp_path):

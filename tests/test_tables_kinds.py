@@ -8,7 +8,7 @@ import pytest
 from tables_help import passengers
 
 from clearning.tables import TableError
-from clearning.tables.kinds import asked_for, decide, decide_all
+from clearning.tables.kinds import Column, asked_for, decide, decide_all
 from clearning.tables.problems import leaks
 from clearning.tables.schema import Source, decide_columns, odd_cells, prepare, read_target
 from clearning.tables.values import all_numbers, numbers
@@ -76,7 +76,7 @@ def test_a_few_odd_cells_count_as_missing_and_are_told():
     values[7] = "n.a."
     column = kind_of(values)
     assert column.kind == "number"
-    assert "1 cells are no number" in column.odd
+    assert "1 cell is no number" in column.odd
     assert "row 9: 'n.a.'" in column.odd
     assert column.values(pl.Series(values)).is_nan().sum() == 1
     values[:10] = ["words"] * 10
@@ -156,7 +156,13 @@ def test_targets():
         (["a"] * 9 + [None] * 3, "one value, 'a': .* 3 rows have no target"),
         (strings(np.linspace(0, 1, 500)), "an amount rather than a class"),
         ([f"w{i}" for i in range(500)], "few classes"),
-        (["a"] * 9 + ["b"], "the class 'b' in 1 rows only"),
+        (
+            strings(np.linspace(0, 1, 30)),
+            "30 different numbers in 30 rows, an amount",
+        ),
+        ([f"w{i}" for i in range(30)], "30 different values in 30 rows, names or text"),
+        (["a"] * 9 + [None], "one value, 'a': .* 1 row has no target"),
+        (["a"] * 9 + ["b"], "the class 'b' in 1 row only"),
     ],
 )
 def test_bad_targets(values, told):
@@ -230,9 +236,69 @@ def test_leaks_by_gaps_and_by_two_cuts():
     assert leaks(frame[few].select("outside"), [columns[2]], labels[few]) == []
 
 
+def test_leaks_by_numbers_that_are_sometimes_missing():
+    rng = np.random.default_rng(0)
+    labels = rng.permutation(np.repeat(["a", "b"], 200))
+    code = np.where(labels == "b", 5.0, 1.0) + rng.random(400)
+    some, few = rng.random(400) < 0.3, np.arange(400) >= 10
+    frame = pl.DataFrame(
+        {
+            "some gaps": np.where(some, np.nan, code),
+            "few values": np.where(few, np.nan, code),
+            "one class": np.where(some | (labels == "b"), np.nan, code),
+        }
+    )
+    columns = [Column(name, "number", "numbers") for name in frame.columns]
+    assert leaks(frame, columns, labels) == ["some gaps"]
+
+
+def test_leaks_by_a_word():
+    rng = np.random.default_rng(0)
+    labels = rng.permutation(np.repeat(["a", "b", "c"], 100))
+    words = np.array(["ship", "deck", "boat", "night", "cold", "calm", "band", "crew"])
+    notes = [[*rng.choice(words, 5), f"w{i}"] for i in range(300)]
+    own = {"a": "Approved!", "b": "denied", "c": ""}
+    last = f"w{np.flatnonzero(labels == 'a')[-1]}"
+    two = {"a": "sent", "b": "sent", "c": "kept"}
+    frame = pl.DataFrame(
+        {
+            "leak": [" ".join([*note, own[c]]) for note, c in zip(notes, labels)],
+            "half": [" ".join([*note, two[c]]) for note, c in zip(notes, labels)],
+            "most": [
+                " ".join([*n, "" if n[-1] == last else own[c]]) for n, c in zip(notes, labels)
+            ],
+            "none": [" ".join(note) for note in notes],
+        }
+    )
+    columns = [decide(name, frame[name], lambda i: i) for name in frame.columns]
+    assert {column.kind for column in columns} == {"text"}
+    assert leaks(frame, columns, labels) == ["leak"]
+    assert leaks(frame, columns, np.where(labels == "c", "c", "ab")) == ["half"]
+
+
+def test_looking_for_a_word_that_leaks_is_cheap(monkeypatch):
+    """Rows are read until no word is left, not all of them."""
+    from clearning.tables import problems
+
+    read = []
+    words_of = problems.words_of
+
+    def counted():
+        words = words_of()
+        return lambda cell: read.append(cell) or words(cell)
+
+    monkeypatch.setattr(problems, "words_of", counted)
+    rng = np.random.default_rng(0)
+    labels = np.repeat(["a", "b"], 5000)
+    common = [f"report on case {i} of {rng.integers(9)}, all well" for i in range(10_000)]
+    frame = pl.DataFrame({"note": common})
+    assert leaks(frame, [Column("note", "text", "free text")], labels) == []
+    assert len(read) < 200
+
+
 def test_no_end_to_a_number_is_told_however_it_is_stored():
     for values in ([0.5, float("nan"), float("inf"), *range(40)], [*"12345", "inf", *"6789" * 10]):
         odd = kind_of(values).odd
-        assert odd.startswith("1 cells are no number and count as missing, the first in row ")
+        assert odd.startswith("1 cell is no number and counts as missing, the first in row ")
         assert odd.endswith("'inf'")
     assert kind_of([0.5, float("nan"), *range(40)]).odd is None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -9,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_array
 
+from clearning._ranges import LARGEST
 from clearning._sklearn import num_samples
 
 Array = NDArray[np.float64]
@@ -71,17 +74,30 @@ def _refuse_lazy(values: Any, name: str) -> None:
         raise TypeError(f"{name} is a LazyFrame, which holds no data yet; pass {name}.collect().")
 
 
+@contextmanager
+def floats(name: str) -> Iterator[None]:
+    """Make floating-point numbers here; of an integer beyond them NumPy names nothing."""
+    try:
+        yield
+    except OverflowError as error:
+        raise ValueError(
+            f"{name} holds a number beyond ±{LARGEST:.2g}, the largest floating-point "
+            "number: rescale it."
+        ) from error
+
+
 def check_numbers(name: str, values: Any) -> Array:
     """Return finite float64 numbers of any shape, or a sentence that names what was given."""
     try:
-        return check_array(
-            values,
-            ensure_2d=False,
-            allow_nd=True,
-            dtype=np.float64,
-            ensure_min_samples=0,
-            input_name=name,
-        )
+        with floats(name):
+            return check_array(
+                values,
+                ensure_2d=False,
+                allow_nd=True,
+                dtype=np.float64,
+                ensure_min_samples=0,
+                input_name=name,
+            )
     except (TypeError, ValueError) as error:
         if name in str(error):
             raise

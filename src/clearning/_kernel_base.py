@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from clearning._auto_landmarks import AUTO, LandmarkFit, LandmarkRefinement
-from clearning._door import check_labels, check_matrix, check_weight
+from clearning._door import check_labels, check_matrix, check_weight, floats
 from clearning._expansion import Expansion
 from clearning._margin import MarginClassifierMixin
 from clearning._problem import (
@@ -23,6 +23,7 @@ from clearning._problem import (
     check_offset,
     check_target,
 )
+from clearning._ranges import LARGEST
 from clearning._sklearn import Hidden, Interval, StrOptions
 from clearning._summary import Summary, kernel_summary
 from clearning.kernels import GAMMA_RULES, KERNELS, Kernel, kernel_width
@@ -30,9 +31,9 @@ from clearning.path import RegularizationPath
 
 KERNEL_CONSTRAINTS: dict[str, list[Any]] = {
     "kernel": [StrOptions(set(KERNELS)), Hidden(StrOptions({"additive_chi2"})), callable],
-    "gamma": [StrOptions(set(GAMMA_RULES)), Interval(Real, 0, None, closed="neither")],
-    "degree": [Interval(Real, 1, None, closed="left")],
-    "coef0": [Interval(Real, None, None, closed="neither")],
+    "gamma": [StrOptions(set(GAMMA_RULES)), Interval(Real, 0, LARGEST, closed="right")],
+    "degree": [Interval(Real, 1, LARGEST, closed="both")],
+    "coef0": [Interval(Real, -LARGEST, LARGEST, closed="both")],
     "kernel_params": [dict, None],
     "n_landmarks": [StrOptions({AUTO}), Interval(Integral, 1, None, closed="left"), None],
     "dtype": [StrOptions({"float64", "float32"})],
@@ -149,14 +150,15 @@ class BaseKernelClassifier(MarginClassifierMixin, BaseEstimator):
 
     def _validate(self, X: Any, y: Any = "no_validation", reset: bool = True) -> Any:
         precomputed = self.kernel == "precomputed"
-        checked = validate_data(
-            self,
-            _canonical(check_matrix(X)),
-            check_labels(y),
-            accept_sparse=False if precomputed else "csr",
-            dtype=self.dtype if precomputed else np.float64,
-            reset=reset,
-        )
+        with floats("X"):
+            checked = validate_data(
+                self,
+                _canonical(check_matrix(X)),
+                check_labels(y),
+                accept_sparse=False if precomputed else "csr",
+                dtype=self.dtype if precomputed else np.float64,
+                reset=reset,
+            )
         if self.kernel == "chi2":
             _check_non_negative(checked[0] if isinstance(checked, tuple) else checked)
         return checked

@@ -11,7 +11,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from clearning._designs import Features, column_scales
-from clearning._door import check_labels, check_matrix
+from clearning._door import check_labels, check_matrix, floats
 from clearning._margin import COMMON_CONSTRAINTS, MarginClassifierMixin
 from clearning._problem import Problem, check_offset, check_penalty, check_target
 from clearning._sklearn import StrOptions
@@ -63,14 +63,15 @@ class BaseLinearClassifier(MarginClassifierMixin, BaseEstimator):
         return scores if offset is None else scores + check_offset(X, offset, len(self.classes_))
 
     def _validate_design(self, X: Any, *y: Any, reset: bool = True) -> Any:
-        return validate_data(
-            self,
-            check_matrix(X),
-            *map(check_labels, y),
-            reset=reset,
-            accept_sparse=("csc", "csr"),
-            dtype=(np.float64, np.float32),
-        )
+        with floats("X"):
+            return validate_data(
+                self,
+                check_matrix(X),
+                *map(check_labels, y),
+                reset=reset,
+                accept_sparse=("csc", "csr"),
+                dtype=(np.float64, np.float32),
+            )
 
     def _problem(
         self, X: Any, y: Any, sample_weight: ArrayLike | None, offset: ArrayLike | None

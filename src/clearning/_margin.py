@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 
 from clearning._problem import Settings, check_settings
-from clearning._ranges import COUNT
+from clearning._ranges import COUNT, LARGEST
 from clearning._sklearn import Interval, StrOptions
 from clearning.losses import LOSS_NAMES, Loss, has_link
 
@@ -29,7 +29,7 @@ COMMON_CONSTRAINTS: dict[str, list[Any]] = {
 SINGLE_FIT_CONSTRAINTS: dict[str, list[Any]] = {
     "rho": [Interval(Real, 0, None, closed="neither")],
     "u": [Interval(Real, 0, None, closed="left")],
-    "alpha": [Interval(Real, 0, None, closed="neither")],
+    "alpha": [Interval(Real, 0, LARGEST, closed="right")],
     "l1_ratio": [Interval(Real, 0, 1, closed="both")],
     "warm_start": ["boolean"],
 }

@@ -6,6 +6,8 @@ What is minimised is (1/n) Σ wᵢ φ(yᵢ(oᵢ + fᵢ)) + α × penalty. A `Pro
 
 from __future__ import annotations
 
+import reprlib
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Integral
@@ -281,8 +283,7 @@ def _check_weight(
         # Weighted counts, so that a weight of two is the same as a sample seen twice.
         per_class = totals.sum() / (len(classes) * totals)
     else:
-        per_class = compute_class_weight(class_weight, classes=classes, y=classes[codes])
-        check_class_weights(classes, per_class)
+        per_class = class_factors(class_weight, classes, classes[codes])
     return relative(weight * relative(per_class)[codes])
 
 
@@ -290,13 +291,30 @@ def _count(classes: NDArray[Any]) -> str:
     return "two" if len(classes) == 2 else str(len(classes))
 
 
-def check_class_weights(classes: NDArray[Any], per_class: Array) -> None:
-    """Raise unless every class's factor is positive and finite."""
-    for label, value in zip(classes.tolist(), per_class.tolist()):
-        if value not in POSITIVE:
-            raise ValueError(
-                f"class_weight must hold positive, finite numbers; got {value} for class {label!r}."
-            )
+def class_factors(class_weight: Any, classes: NDArray[Any], y: NDArray[Any]) -> Array:
+    """Return the factor of each class, which is positive and finite."""
+    given = class_weight.items() if isinstance(class_weight, dict) else ()
+    _refuse_factors((label, value) for label, value in given if not _is_float(value))
+    per_class = compute_class_weight(class_weight, classes=classes, y=y)
+    by_class = zip(classes.tolist(), per_class.tolist())
+    _refuse_factors((label, value) for label, value in by_class if value not in POSITIVE)
+    return per_class
+
+
+def _refuse_factors(bad: Iterator[tuple[Any, Any]]) -> None:
+    for label, value in bad:
+        raise ValueError(
+            "class_weight must hold positive, finite numbers; got "
+            f"{reprlib.repr(value)} for class {label!r}."
+        )
+
+
+def _is_float(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return True
 
 
 def check_offset(X: Any, offset: ArrayLike, n_classes: int = 2) -> Array:
@@ -387,7 +405,7 @@ def _check_bounds(bounds: Any, p: int, n_classes: int) -> tuple[Array, Array]:
         low, high = bounds
         lower = np.array(np.broadcast_to(np.asarray(low, dtype=float), shape), dtype=float)
         upper = np.array(np.broadcast_to(np.asarray(high, dtype=float), shape), dtype=float)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         size = f"{p}" if n_classes == 2 else f"{n_classes} x {p}"
         raise ValueError(
             f"bounds={bounds!r} must be a pair (lower, upper) of numbers or arrays of {size} "

@@ -10,6 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+# An integer may be larger than every floating-point number.
+LARGEST = float_info.max
+
 
 @dataclass(frozen=True)
 class Range:
@@ -27,8 +30,7 @@ class Range:
         kind = Integral if self.integer else Real
         if not isinstance(value, kind) or isinstance(value, (bool, np.bool_)):
             return False
-        # An integer may be larger than every float.
-        if self.integer or abs(value) > float_info.max:  # type: ignore[operator]
+        if self.integer or abs(value) > LARGEST:  # type: ignore[operator]
             return bool(self._inside(value)) and self.integer
         return bool(self._inside(np.float64(float(value))))
 

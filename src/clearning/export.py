@@ -46,6 +46,7 @@ TRUSTED_TYPES = [
     "numpy.dtype",
     "scipy.sparse._csr.csr_array",
     "scipy.sparse._csr.csr_matrix",
+    "sklearn.model_selection._split.StratifiedKFold",
 ]
 
 

@@ -16,7 +16,7 @@ from sklearn.utils import check_array
 
 from clearning._core_input import core_request, read_path
 from clearning._designs import Features
-from clearning._door import check_flag, check_matrix
+from clearning._door import check_flag, check_matrix, floats
 from clearning._expansion import Expansion
 from clearning._kernel_matrix import check_kernel_matrix
 from clearning._problem import (
@@ -208,13 +208,14 @@ def linear_problem(
     More than two classes are let in where `many` says so.
     """
     names = get_feature_names(X)
-    X = check_array(
-        check_matrix(X),
-        accept_sparse=["csc", "csr"],
-        dtype=[np.float64, np.float32],
-        order="F",
-        input_name="X",
-    )
+    with floats("X"):
+        X = check_array(
+            check_matrix(X),
+            accept_sparse=["csc", "csr"],
+            dtype=[np.float64, np.float32],
+            order="F",
+            input_name="X",
+        )
     target = check_labelled(X, y, many=many, **samples)
     return Problem(
         Features(X, check_flag("standardize", standardize)),
@@ -325,7 +326,8 @@ def kernel_problem(
 
     More than two classes are let in where `many` says so.
     """
-    K = check_array(check_matrix(K, "K"), dtype=[np.float64, np.float32], input_name="K")
+    with floats("K"):
+        K = check_array(check_matrix(K, "K"), dtype=[np.float64, np.float32], input_name="K")
     target = check_labelled(K, y, many=many, **samples)
     n, m = K.shape
     if penalty_kernel is None:
@@ -334,12 +336,13 @@ def kernel_problem(
         K = check_kernel_matrix(K)
     else:
         K = np.asfortranarray(K)
-        penalty_kernel = check_array(
-            check_matrix(penalty_kernel, "penalty_kernel"),
-            dtype=K.dtype,
-            order="F",
-            input_name="penalty_kernel",
-        )
+        with floats("penalty_kernel"):
+            penalty_kernel = check_array(
+                check_matrix(penalty_kernel, "penalty_kernel"),
+                dtype=K.dtype,
+                order="F",
+                input_name="penalty_kernel",
+            )
         if penalty_kernel.shape != (m, m):
             raise ValueError(
                 f"penalty_kernel has shape {penalty_kernel.shape}; K's {m} columns need ({m}, {m})."

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import compute_class_weight
 
 from clearning._blocks.audit import Audit
 from clearning._blocks.plan import Encoding
@@ -22,7 +21,7 @@ from clearning._problem import (
     Problem,
     Settings,
     Target,
-    check_class_weights,
+    class_factors,
 )
 from clearning.losses import Loss, MultiCoherence
 from clearning.path import solve_path
@@ -186,9 +185,7 @@ def _factors(classes: NDArray[Any], weight: Array, class_weight: Any) -> Array:
         return np.ones(len(classes))
     if class_weight == "balanced":
         return relative(weight.sum() / (len(classes) * weight))
-    per_class = compute_class_weight(class_weight, classes=classes, y=classes)
-    check_class_weights(classes, per_class)
-    return relative(per_class)
+    return relative(class_factors(class_weight, classes, classes))
 
 
 def _part_moments(each: Moments, chosen: Array, factor: float) -> tuple[float, Array, Array]:

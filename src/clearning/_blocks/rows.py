@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from clearning._door import check_matrix
+from clearning._door import check_matrix, floats
 
 Array = NDArray[np.float64]
 
@@ -76,7 +76,8 @@ def _as_design(X: Any) -> Any:
 
 def _check_design(X: Any) -> Any:
     try:
-        X = _as_design(X)
+        with floats("X"):
+            X = _as_design(X)
     except BlockError:
         raise
     except TypeError as error:
@@ -135,7 +136,8 @@ def _check_samples(rows: Rows, n: int) -> tuple[Array, Array | None]:
 
 def _numbers(name: str, values: Any, n: int) -> Array:
     try:
-        return np.ascontiguousarray(_one_dimensional(name, values, n), dtype=np.float64)
+        with floats(name):
+            return np.ascontiguousarray(_one_dimensional(name, values, n), dtype=np.float64)
     except (TypeError, ValueError) as error:
         if isinstance(error, BlockError):
             raise

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
+
+from clearning._words import count, visible
 
 
 def add_model_and_table(parser: argparse.ArgumentParser) -> None:
@@ -30,35 +33,43 @@ def tell(lines: Iterable[str], facts: dict[str, Any], as_json: bool) -> None:
 
 
 def say(line: str) -> None:
-    """Print a line at once."""
-    with speaking():
-        print(line)
-
-
-@contextmanager
-def speaking() -> Iterator[None]:
-    """Print here: a reader who has gone ends the printing, not the work."""
-    try:
-        yield
-        sys.stdout.flush()
-    except OSError as error:
-        # What is printed from now on, and Python's last flush, must find an open end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if not isinstance(error, BrokenPipeError):
-            raise OSError(f"Standard output cannot be written: {error.strerror}.") from error
-
-
-def open_closed_outputs() -> None:
-    """Give a process that was started without standard output or error an end to print to."""
-    for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+    """Print a line at once; of what a table's names hold a terminal obeys nothing."""
+    with speaking(sys.stdout):
+        print(visible(line))
 
 
 def warn(sentence: str | None) -> None:
-    """Say on standard error what does not stop the work."""
+    """Say a sentence on standard error, on one line."""
     if sentence:
-        print(f"clearning: {sentence}", file=sys.stderr)
+        with speaking(sys.stderr):
+            print(f"clearning: {visible(' '.join(sentence.split()))}", file=sys.stderr)
+
+
+@contextmanager
+def speaking(stream: TextIO) -> Iterator[None]:
+    """Print here: a reader who has gone ends the printing, not the work."""
+    try:
+        yield
+        stream.flush()
+    except OSError as error:
+        # What is printed from now on, and Python's last flush, must find an open end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        if not isinstance(error, BrokenPipeError):
+            name = "output" if stream is sys.stdout else "error"
+            raise OSError(f"Standard {name} cannot be written: {error.strerror}.") from error
+
+
+def open_outputs() -> None:
+    """Have an end to print to, whatever letters it knows and if the process was started with none.
+
+    Letters that are unknown there are escaped: a message matters more than its look.
+    """
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+        elif isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def read_new_rows(model_path: Path, table_path: Path) -> tuple[Any, Any, Any]:
@@ -74,8 +85,9 @@ def read_new_rows(model_path: Path, table_path: Path) -> tuple[Any, Any, Any]:
     prepared = prepare(source, model.columns)
     for sentence in odd_cells(source, model.columns):
         warn(sentence)
-    for name, first, count in model.unseen(prepared):
+    for name, first, rows in model.unseen(prepared):
         where = place(table_path, source.row_of(first), name)
         cell = quoted(source.frame[name][first])
-        warn(f"{where}: {cell} was not met in training, nor what {count - 1:,} other rows hold.")
+        others = f", nor what {count(rows - 1, 'other row holds', 'other rows hold')}"
+        warn(f"{where}: {cell} was not met in training{others if rows > 1 else ''}.")
     return model, source, prepared

@@ -6,12 +6,14 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from clearning._words import count, visible
 from clearning.commands._common import add_json, add_model_and_table, read_new_rows, tell
 from clearning.commands._outputs import check_output
 
 _ROWS_SHOWN = 5
 _COLUMNS_SHOWN = 6
-_BAR = 20
+# Widths in letters.
+_NAME, _VALUE, _BAR = 30, 16, 20
 
 
 def add_parser(subparsers: Any) -> None:
@@ -53,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
         line for i in range(min(_ROWS_SHOWN, len(prepared))) for line in _row(source, found, i)
     ]
     if len(prepared) > _ROWS_SHOWN:
-        lines.append(f"… and {len(prepared) - _ROWS_SHOWN:,} more rows")
+        lines.append(f"… and {count(len(prepared) - _ROWS_SHOWN, 'more row')}")
     if args.out is not None:
         lines.append(f"wrote {args.out}")
     tell(lines, facts, args.json)
@@ -75,11 +77,16 @@ def _row(source: Any, found: Any, i: int) -> list[str]:
         order = np.argsort(-np.abs(parts), kind="stable")
         for j in [j for j in order[:_COLUMNS_SHOWN] if parts[j] != 0]:
             bar = "█" * max(1, round(_BAR * abs(parts[j]) / widest))
-            name = found.columns[j]
-            name = name if len(name) <= 30 else name[:29] + "…"
-            value = str(source.frame[found.columns[j]][i])[:16]
-            lines.append(f"  {name:<30} {value:>16}  {parts[j]:+8.3f}  {bar}")
+            name = _cell(found.columns[j], _NAME)
+            value = _cell(source.frame[found.columns[j]][i], _VALUE)
+            lines.append(f"  {name:<{_NAME}} {value:>{_VALUE}}  {parts[j]:+8.3f}  {bar}")
         rest = found.scores[i, k] - found.base[k] - parts[order[:_COLUMNS_SHOWN]].sum()
         if abs(rest) > 5e-4:
-            lines.append(f"  {'everything else':<30} {'':>16}  {rest:+8.3f}")
+            lines.append(f"  {'everything else':<{_NAME}} {'':>{_VALUE}}  {rest:+8.3f}")
     return lines
+
+
+def _cell(text: object, width: int) -> str:
+    """A name or a value that takes no more than its place in the line."""
+    shown = visible(text)
+    return shown if len(shown) <= width else shown[: width - 1] + "…"

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from clearning._words import count
 from clearning.commands._common import add_json, tell, warn
 from clearning.commands._outputs import check_output
 
@@ -37,6 +38,6 @@ def run(args: argparse.Namespace) -> int:
     inputs = [one.name for one in graph.graph.input]
     outputs = [one.name for one in graph.graph.output]
     facts = {"inputs": inputs, "outputs": outputs, "written": str(args.out)}
-    lines = [f"{len(inputs)} inputs; outputs {', '.join(outputs)}", f"wrote {args.out}"]
+    lines = [f"{count(len(inputs), 'input')}; outputs {', '.join(outputs)}", f"wrote {args.out}"]
     tell(lines, facts, args.json)
     return 0

@@ -72,9 +72,14 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
         default="best",
         help="penalty of the best cross-validated score, or the largest within a standard error",
     )
-    group.add_argument("--folds", type=_folds, default=5, metavar="N", help="default: %(default)s")
-    group.add_argument("--seed", type=int, default=0, help="seed of what is held out")
-    group.add_argument("--jobs", type=_jobs, default=-1, metavar="N", help="threads; -1 for all")
+    group.add_argument(
+        "--folds",
+        type=int,
+        metavar="N",
+        help="default: 5, or as many as the rarest class has rows",
+    )
+    group.add_argument("--seed", type=int, default=0, help="seed of what is held out and of folds")
+    group.add_argument("--jobs", type=int, default=-1, metavar="N", help="threads; -1 for all")
 
 
 def _kind(text: str) -> tuple[str, str]:
@@ -86,25 +91,12 @@ def _kind(text: str) -> tuple[str, str]:
     return name, kind
 
 
-def _jobs(text: str) -> int:
-    value = int(text)
-    if value == 0:
-        raise argparse.ArgumentTypeError("must be a number of threads, or -1 for all")
-    return value
-
-
-def _folds(text: str) -> int:
-    value = int(text)
-    if value < 2:
-        raise argparse.ArgumentTypeError(f"must be at least 2, got {value}")
-    return value
-
-
 def run(args: argparse.Namespace) -> int:
     """Fit, test, write; nothing is written before everything is done."""
     from clearning.report import summary_facts
     from clearning.tables.files import read_table
-    from clearning.tables.fit import FitOptions, fit_table
+    from clearning.tables.fit import fit_table
+    from clearning.tables.options import FitOptions
 
     options = FitOptions(
         target=args.target,
@@ -112,7 +104,7 @@ def run(args: argparse.Namespace) -> int:
         time=args.time,
         group=args.group,
         weight=args.weight,
-        kinds=dict(args.kinds),
+        kinds=_by_name(args.kinds),
         kernel=args.kernel,
         selection=args.selection,
         folds=args.folds,
@@ -127,6 +119,16 @@ def run(args: argparse.Namespace) -> int:
     lines = [facts["sentence"], f"wrote {', '.join(written)}"]
     tell(lines, {**facts, "written": written}, args.json)
     return 0
+
+
+def _by_name(kinds: list[tuple[str, str]]) -> dict[str, str]:
+    from clearning.tables.errors import TableError, quoted
+
+    found = dict(kinds)
+    for name, kind in kinds:
+        if found[name] != kind:
+            raise TableError(f"--as takes column {quoted(name)} as {kind} and as {found[name]}.")
+    return found
 
 
 def write_all(model: Any, folder: Path) -> list[Path]:
@@ -172,7 +174,7 @@ def command_line(args: argparse.Namespace) -> str:
             words += [f"--{option}", getattr(args, option)]
     if args.kernel is not None:
         words.append("--kernel" if args.kernel else "--no-kernel")
-    for option, default in (("test", 0.25), ("selection", "best"), ("folds", 5), ("seed", 0)):
+    for option, default in (("test", 0.25), ("selection", "best"), ("folds", None), ("seed", 0)):
         if getattr(args, option) != default:
             words += [f"--{option}", str(getattr(args, option))]
     return shlex.join(words)

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from clearning._words import count
 from clearning.commands._common import add_json, add_model_and_table, read_new_rows, tell
 from clearning.commands._outputs import check_output
 
@@ -38,5 +39,5 @@ def run(args: argparse.Namespace) -> int:
     counts = dict(table["predicted"].cast(str).value_counts(sort=True).iter_rows())
     facts = {"rows": len(table), "predicted": counts, "written": str(args.out)}
     shares = ", ".join(f"{label} {count:,}" for label, count in counts.items())
-    tell([f"{len(table):,} rows: {shares}", f"wrote {args.out}"], facts, args.json)
+    tell([f"{count(len(table), 'row')}: {shares}", f"wrote {args.out}"], facts, args.json)
     return 0

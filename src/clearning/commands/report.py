@@ -29,7 +29,7 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Measure again where asked, and write the page."""
-    from clearning.report import summary_facts, write_report
+    from clearning._whole import whole_file
     from clearning.tables.model import load_table_model, version_note
     from clearning.tables.predictions import tested
 
@@ -41,7 +41,22 @@ def run(args: argparse.Namespace) -> int:
         model, source, prepared = read_new_rows(args.model, args.table)
         model.record["test"] = tested(model, source, prepared)
         model.record["tested_on"] = args.table.name
-    write_report(model, args.out)
-    facts = summary_facts(model)
+    page, facts = _told(model, args.model)
+    with whole_file(args.out) as file:
+        file.write(page.encode("utf-8"))
     tell([facts["sentence"], f"wrote {args.out}"], {**facts, "written": str(args.out)}, args.json)
     return 0
+
+
+def _told(model: Any, path: Path) -> tuple[str, dict[str, Any]]:
+    """The page and the few numbers; a record from a stranger may fail in any way."""
+    from clearning.report import render_report, summary_facts
+    from clearning.tables.errors import TableError
+
+    try:
+        return render_report(model), summary_facts(model)
+    except Exception as error:
+        raise TableError(
+            f"{path} holds a record that no page can be made of: it was altered or is damaged "
+            f"({type(error).__name__})."
+        ) from error

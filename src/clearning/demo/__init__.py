@@ -9,6 +9,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from clearning.commands._common import say
+from clearning.commands._outputs import check_folder
+
 
 def add_parser(subparsers: Any) -> None:
     """Add the `demo` command to the `clearning` parser."""
@@ -31,8 +34,9 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the demo and return the exit status."""
+    check_folder(args.out)
     args.out.mkdir(parents=True, exist_ok=True)
-    print("Loading the libraries …", flush=True)
+    _tell("Loading the libraries …")
     import matplotlib as mpl
     from threadpoolctl import threadpool_limits
 
@@ -44,10 +48,9 @@ def run(args: argparse.Namespace) -> int:
         (problems.curved, pictures.draw_curved),
         (problems.three_classes, pictures.draw_three_classes),
     ]
-    print(
+    _tell(
         "Three contests and a proof, a minute or two. Every method is tuned by five-fold\n"
-        "cross-validation; its row appears once it is fitted.",
-        flush=True,
+        "cross-validation; its row appears once it is fitted."
     )
     sections = []
     # The data are small: threads inside BLAS would only get in each other's way.
@@ -56,13 +59,12 @@ def run(args: argparse.Namespace) -> int:
             problem = prepare(quick=args.quick)
             _show(problem.title, problem.note, contest.HEADINGS, _cells(problem.run()))
             for words in problem.warned:
-                print(textwrap.fill(words, 88))
+                _tell(textwrap.fill(words, 88))
             sections.append((problem, draw(problem, args.out)))
         shown = proof.Proof()
         _show(proof.TITLE, proof.NOTE, proof.HEADINGS, shown.run())
-    print(f"\nAll of it on one page: {page.write_page(sections, shown, args.out)}", flush=True)
-    _report(args.out)
-    return 0
+    _tell(f"\nAll of it on one page: {page.write_page(sections, shown, args.out)}")
+    return _report(args.out)
 
 
 def _cells(rows: Iterable[Any]) -> Iterator[tuple[str, ...]]:
@@ -71,16 +73,16 @@ def _cells(rows: Iterable[Any]) -> Iterator[tuple[str, ...]]:
 
 def _show(title: str, note: str, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Print a part: what it is, then each row as soon as it is there."""
-    print(f"\n{title}\n{textwrap.fill(note, 88)}\n{_line(headings)}", flush=True)
+    _tell(f"\n{title}\n{textwrap.fill(note, 88)}\n{_line(headings)}")
     for row in rows:
-        print(_line(row), flush=True)
+        _tell(_line(row))
 
 
-def _report(folder: Path) -> None:
+def _report(folder: Path) -> int:
     """Write the table as a file and do with it what `clearning fit` does."""
     if find_spec("polars") is None or find_spec("pyarrow") is None or find_spec("skops") is None:
-        print("For the report of a table: pip install 'clearning[tables]'")
-        return
+        _tell("For the report of a table: pip install 'clearning[tables]'")
+        return 0
     import polars as pl
     from sklearn.datasets import load_breast_cancer
 
@@ -91,11 +93,18 @@ def _report(folder: Path) -> None:
     diagnosis = pl.Series("diagnosis", data.target_names[data.target])
     path = folder / "breast-cancer.csv"
     table.with_columns(diagnosis).write_csv(path)
-    print(
+    _tell(
         f"\n5. From a file to a decision\n$ clearning fit {path} --target diagnosis --out {folder}"
     )
-    main(["fit", str(path), "--target", "diagnosis", "--out", str(folder)])
-    print(f"\nThe page to act on: {folder / 'report.html'}")
+    status = main(["fit", str(path), "--target", "diagnosis", "--out", str(folder)])
+    if status == 0:
+        _tell(f"\nThe page to act on: {folder / 'report.html'}")
+    return status
+
+
+def _tell(lines: str) -> None:
+    for line in lines.split("\n"):
+        say(line)
 
 
 def _line(cells: Sequence[str]) -> str:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from typing import Any
+
+from clearning.commands._common import say, warn
+from clearning.commands._outputs import check_folder
 
 PARTS = ("simulations", "features", "kernels", "figures")
 
@@ -42,6 +44,7 @@ def _positive(text: str) -> int:
 
 
 def _run(args: argparse.Namespace) -> int:
+    check_folder(args.out)
     # Imported on use: other commands should not wait for it.
     from clearning.experiments.reproduce import reproduce
 
@@ -49,7 +52,7 @@ def _run(args: argparse.Namespace) -> int:
     try:
         written = reproduce(parts, args.out, quick=args.quick, jobs=args.jobs, seed=args.seed)
     except KeyboardInterrupt:
-        print("clearning: interrupted; the same command goes on from here", file=sys.stderr)
+        warn("interrupted; the same command goes on from here")
         return 130
-    print(f"Wrote {', '.join(str(path) for path in written)}.")
+    say(f"Wrote {', '.join(str(path) for path in written)}.")
     return 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 from joblib import cpu_count
 
 from clearning import __version__
+from clearning.commands._common import warn
 from clearning.datasets import DatasetError
 from clearning.experiments.document import Picture, to_html, to_markdown
 from clearning.experiments.protocol import FULL, QUICK, Protocol
@@ -84,7 +84,7 @@ def _find_missing(protocol: Protocol, parts: Sequence[str]) -> dict[str, str]:
             load(name)
         except DatasetError as error:
             missing[name] = str(error)
-            print(f"clearning: {name} is left out: {error}", file=sys.stderr)
+            warn(f"{name} is left out: {error}")
     return missing
 
 

@@ -77,6 +77,7 @@ class Chart:
     top: float = 14.0
     height: float = HEIGHT
     marks: list[str] = field(default_factory=list)
+    words: list[str] = field(default_factory=list)
 
     left = 46.0
     bottom = 40.0
@@ -129,7 +130,7 @@ class Chart:
         self, x: float, y: float, text: str, kind: str = "label", anchor: str = "start"
     ) -> None:
         """Words at a place of the page."""
-        self.marks.append(
+        self.words.append(
             f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">'
             f"{_words(text)}</text>"
         )
@@ -154,9 +155,11 @@ class Chart:
 
     def svg(self) -> str:
         """The chart."""
+        # Words come last, so that no line runs through them.
+        drawn = "".join([self._frame(), *self.marks, *self.words])
         return (
             f'<svg class="chart" viewBox="0 0 {WIDTH:g} {self.height:g}" role="img" '
-            f'aria-label="{plain(self.title)}">{self._frame()}{"".join(self.marks)}</svg>'
+            f'aria-label="{plain(self.title)}">{drawn}</svg>'
         )
 
     def _frame(self) -> str:

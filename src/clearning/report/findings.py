@@ -31,7 +31,8 @@ class Feature:
     size : float
         What it is ranked by.
     order : int or None
-        Its place among all features by when it entered the path, from 1.
+        Its place among all features by when it entered the path, from 1; those that entered at the
+        same penalty share it.
     entered : float or None
         The penalty at which it entered.
     """
@@ -54,10 +55,6 @@ def kept_features(model: TableModel) -> list[Feature]:
     scales = np.array([feature.scale for feature in derived])
     sizes = np.abs(strength(coef))
     entered = entry_penalties(classifier)
-    order = {
-        j: rank
-        for rank, j in enumerate(np.argsort(-np.nan_to_num(entered), kind="stable"), start=1)
-    }
     kept = [j for j in np.argsort(-sizes, kind="stable") if sizes[j] > 0]
     return [
         Feature(
@@ -66,7 +63,7 @@ def kept_features(model: TableModel) -> list[Feature]:
             (coef[:, j] / scales[j]).tolist(),
             coef[:, j].tolist(),
             float(sizes[j]),
-            None if np.isnan(entered[j]) else order[j],
+            None if np.isnan(entered[j]) else 1 + int((entered > entered[j]).sum()),
             None if np.isnan(entered[j]) else float(entered[j]),
         )
         for j in kept

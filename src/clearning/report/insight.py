@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from clearning._words import count
 from clearning.report.findings import (
     Feature,
     certificate,
@@ -12,7 +13,7 @@ from clearning.report.findings import (
     search_curve,
 )
 from clearning.report.pictures import N_COLOURS, path_chart, search_chart, support_chart
-from clearning.report.words import count, figure, named, plain, section
+from clearning.report.words import figure, named, plain, section
 from clearning.tables.model import TableModel
 
 _MOST_FEATURES = 40
@@ -35,7 +36,8 @@ def features_section(model: TableModel) -> str:
     lead = (
         f"It keeps <strong>{kept:,} of {count(total, 'feature')}</strong>; the others weigh "
         "nothing. Coefficients are for one unit of the table; bars and order are for one standard "
-        "deviation of a number, or for a category being there."
+        "deviation of a number, or for a category being there. “Entered” is the place at which a "
+        "feature came in as the penalty fell: the first tell the most by themselves."
     )
     if kept == 0:
         lead = (

@@ -16,6 +16,7 @@ from sklearn.metrics import (
 )
 
 from clearning._directions import scored_classes
+from clearning._words import count
 from clearning.display.reliability import clopper_pearson
 from clearning.metrics import reliability_curve
 from clearning.tables.model import TableModel
@@ -188,7 +189,7 @@ def summary_facts(model: TableModel) -> dict[str, Any]:
     found = Measures.of(model)
     low, high = found.error_band
     sentence = (
-        f"test: {found.n_wrong:,} of {found.n_rows:,} rows wrong, {found.error:.2%} "
+        f"test: {found.n_wrong:,} of {count(found.n_rows, 'row')} wrong, {found.error:.2%} "
         f"(95% between {low:.1%} and {high:.1%}), log-loss {found.log_loss:.4f}; always "
         f"{found.commonest} is wrong in {1 - found.shares.max():.1%}"
     )

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from clearning.report.words import count, named, plain, quote, section
+from typing import Any
+
+from clearning._words import count
+from clearning.report.words import named, plain, quote, section
 from clearning.tables.kinds import FEATURE_KINDS
 from clearning.tables.model import TableModel
 
@@ -21,7 +24,7 @@ def data_section(model: TableModel) -> str:
     classes = ", ".join(f"{named(k)} {v:,}" for k, v in record["counts"].items())
     lead = (
         f"{count(rows['read'], 'row')} read; {rows['train']:,} to learn from, {rows['test']:,} "
-        f"held out ({how}). Target {quote(model.target)}: {classes}."
+        f"held out ({how}). Target {quote(model.target)}: {classes}.{_folds(record)}"
     )
     problems = "".join(f"<li>{plain(sentence)}</li>" for sentence in record["problems"])
     notes = f'<ul class="notes">{problems}</ul>' if problems else "<p>Nothing odd was met.</p>"
@@ -43,6 +46,12 @@ def data_section(model: TableModel) -> str:
         "COLUMN=KIND</code>.</p></details>"
     )
     return section("data", "The data", lead, f"<h3>What was odd</h3>{notes}{table}")
+
+
+def _folds(record: dict[str, Any]) -> str:
+    # Models of earlier versions do not say.
+    folds = record.get("folds")
+    return f" Cross-validated in {folds['count']} folds {plain(folds['how'])}." if folds else ""
 
 
 def reproduce_section(model: TableModel) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from clearning._words import count
 from clearning.report.measures import ClassMeasures, Measures
-from clearning.report.words import count, named, plain, quote, section
+from clearning.report.words import named, plain, quote, section
 from clearning.tables.model import TableModel
 
 

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import unicodedata
 from html import escape
+
+from clearning._words import is_unseen
 
 _LONGEST = 72
 
 
 def plain(text: object) -> str:
     """Text for HTML, with characters that no page may hold made visible."""
-    return escape("".join(_visible(letter) for letter in str(text)), quote=True)
-
-
-def _visible(letter: str) -> str:
-    # Controls, lone surrogates and overrides of direction would break the page around the name.
-    return "\ufffd" if unicodedata.category(letter) in ("Cc", "Cs", "Cf") else letter
+    shown = ("\ufffd" if is_unseen(letter) else letter for letter in str(text))
+    return escape("".join(shown), quote=True)
 
 
 def named(text: object) -> str:
@@ -29,11 +26,6 @@ def named(text: object) -> str:
 def quote(text: object) -> str:
     """A name in quotation marks."""
     return f"“{named(text)}”"
-
-
-def count(number: int, one: str, many: str | None = None) -> str:
-    """A number with its noun."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def section(place: str, title: str, lead: str, body: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 _HOME = {
     "Column": "kinds",
-    "FitOptions": "fit",
+    "FitOptions": "options",
     "TableError": "errors",
     "TableModel": "model",
     "fit_table": "fit",

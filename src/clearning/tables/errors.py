@@ -33,7 +33,9 @@ def place(path: Path | str, row: int | None = None, column: str | None = None) -
 
 
 def quoted(text: object) -> str:
-    """Quote a name or a value on one line, cut where it is long."""
+    """Quote a name or a value on one line, cut where it is long; a missing one is called so."""
+    if text is None:
+        return "a missing value"
     shown = str(text)
     return repr(shown if len(shown) <= _SHOWN else shown[: _SHOWN - 1] + "…")
 

@@ -15,6 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from clearning._whole import whole_file
+from clearning._words import count
+from clearning.tables.content import (
+    check_binary,
+    first_zero_byte,
+    refuse_other_format,
+    zero_byte,
+)
 from clearning.tables.errors import TableError, place, quoted
 
 # What stands for a missing value in a text file.
@@ -62,6 +69,8 @@ def read_table(path: Path | str) -> Any:
         raise TableError(f"{path} is a URL, and only files are read: download it first.")
     path = Path(path)
     ending = _ending(path)
+    if not _is_utf8(path):
+        raise TableError(f"{path} has a name that is no UTF-8: rename it.")
     if not path.is_file():
         raise TableError(f"{path} is {_no_file(path)}.")
     if path.stat().st_size == 0:
@@ -81,6 +90,14 @@ def read_table(path: Path | str) -> Any:
         return pl.from_arrow(table)
     except pl.exceptions.PolarsError as error:
         raise TableError(f"{path} holds what is no table: {_first_line(error)}.") from error
+
+
+def _is_utf8(path: Path) -> bool:
+    try:
+        str(path).encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _no_file(path: Path) -> str:
@@ -148,6 +165,7 @@ def _read_binary(path: Path, ending: str) -> Any:
     from pyarrow import ipc, parquet
 
     format_name = "Parquet" if ending in _PARQUET else "Arrow"
+    check_binary(path, format_name)
     try:
         if ending in _PARQUET:
             file = parquet.ParquetFile(path)
@@ -204,7 +222,12 @@ def _read_text(path: Path, separator: str | None) -> Any:
             )
     except (pa.ArrowException, OSError) as error:
         raise _explained(path, separator, len(names), error) from error
-    return table.rename_columns(_named(names))
+    table = table.rename_columns(_named(names))
+    for name, column in zip(table.column_names, table.columns):
+        first = first_zero_byte(column)
+        if first is not None:
+            raise zero_byte(place(path, first + first_row(path), name))
+    return table
 
 
 def _open_text(path: Path) -> Any:
@@ -216,14 +239,14 @@ def _open_text(path: Path) -> Any:
 def _header(path: Path, separator: str | None) -> tuple[str, list[str]]:
     """Return what parts the cells, and the names of the columns as they are written."""
     head = _head(path)
-    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise TableError(f"{path} is encoded as UTF-16: save it as UTF-8.")
     try:
         text = head.decode("utf-8-sig")
     except UnicodeDecodeError as error:
+        refuse_other_format(path, head, "text")
         raise _bad_letters(path, head[: error.start].count(b"\n") + 1) from error
     if "\0" in text:
-        raise TableError(f"{path} holds zero bytes, so it is no text file.")
+        refuse_other_format(path, head, "text")
+        raise zero_byte(place(path, text[: text.index("\0")].count("\n") + 1))
     first = text.splitlines()[0] if text.strip() else ""
     if not first.strip():
         raise TableError(f"{place(path, 1)} must hold the names of the columns, and is blank.")
@@ -274,7 +297,8 @@ def _check_names(path: Path, names: list[str]) -> None:
         )
     if len(names) < 2:
         raise TableError(
-            f"{path} has {len(names)} column: a target and something to predict it from are needed."
+            f"{path} has {count(len(names), 'column')}: a target and something to predict it from "
+            "are needed."
         )
     places = defaultdict(list)
     for i, name in enumerate(names, start=1):
@@ -301,8 +325,8 @@ def _explained(path: Path, separator: str, n_columns: int, error: Exception) -> 
         for row, cells in enumerate(_rows(path, separator), start=1):
             if cells and len(cells) != n_columns:
                 return TableError(
-                    f"{place(path, row)} has {len(cells)} cells, but row 1 names {n_columns} "
-                    "columns."
+                    f"{place(path, row)} has {count(len(cells), 'cell')}, but row 1 names "
+                    f"{n_columns} columns."
                 )
     except UnicodeDecodeError:
         return _bad_letters(path, _bad_line(path))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,23 +13,29 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
 from clearning import __version__
+from clearning._words import count
 from clearning.tables.errors import TableError, place, quoted
 from clearning.tables.explain import influence
-from clearning.tables.kinds import Column
+from clearning.tables.kinds import AS_ASKED, ASKED_KINDS, Column
 from clearning.tables.model import TableModel
-from clearning.tables.pipeline import column_mean, make_transformer
+from clearning.tables.options import FitOptions
+from clearning.tables.pipeline import column_mean, has_words, make_transformer
 from clearning.tables.problems import find_problems
 from clearning.tables.schema import (
     Source,
     Target,
+    check_any_used,
     decide_columns,
     prepare,
     read_target,
     read_weight,
+    refuse_tiny,
 )
 from clearning.tables.search import search
 from clearning.tables.split import (
+    Folds,
     Indices,
+    class_folds,
     group_folds,
     hold_out,
     hold_out_groups,
@@ -39,67 +45,6 @@ from clearning.tables.split import (
 
 # A class needs a row to test on, and one for each of at least two folds, with one to spare.
 FEWEST = 4
-
-
-@dataclass(frozen=True)
-class FitOptions:
-    """What may be asked of `fit_table`.
-
-    Attributes
-    ----------
-    target : str
-        Name of the column to predict.
-    test : float
-        Share of the rows held out to test on.
-    time, group, weight : str or None
-        Names of columns: hold out the latest rows, hold out whole groups, weigh the rows.
-    kinds : mapping of str to str
-        What columns are, against what would be decided: "number", "category", "date", "text" or
-        "ignore".
-    kernel : bool or None
-        Whether to try a kernel; None tries one up to 5000 training rows.
-    selection : {"best", "one_se"}
-        The penalty of the best cross-validated score, or the largest within a standard error.
-    folds : int
-        Folds of the cross-validation.
-    seed : int
-        Seed of what is held out.
-    jobs : int
-        Threads.
-
-    Examples
-    --------
-    >>> from clearning.tables import FitOptions
-    >>> FitOptions("diagnosis", test=0.3, selection="one_se").kernel is None
-    True
-    """
-
-    target: str
-    test: float = 0.25
-    time: str | None = None
-    group: str | None = None
-    weight: str | None = None
-    kinds: Mapping[str, str] = field(default_factory=dict)
-    kernel: bool | None = None
-    selection: str = "best"
-    folds: int = 5
-    seed: int = 0
-    jobs: int = -1
-
-    def __post_init__(self) -> None:
-        if not 0.0 < self.test < 1.0:
-            raise TableError(f"--test {self.test:g} must be a share between 0 and 1.")
-        if self.time is not None and self.group is not None:
-            raise TableError("--time and --group cannot both say what is held out; give one.")
-        taken: dict[str, str] = {}
-        for role in ("target", "time", "group", "weight"):
-            name = getattr(self, role)
-            if name in taken:
-                raise TableError(
-                    f"Column {quoted(name)} cannot be both --{taken[name]} and --{role}."
-                )
-            if name is not None:
-                taken[name] = role
 
 
 @dataclass(frozen=True)
@@ -159,18 +104,20 @@ def fit_table(
     target = read_target(source, options.target, FEWEST, weight)
     data, columns = _data(source, target, weight, options)
     say(_what_was_read(source, target, columns))
-    train, test, cv = _parts(data, options)
+    train, test, folds = _parts(data, options)
+    columns = _with_words(data, columns, train)
     problems = find_problems(data.features, columns, target)
     transformer = make_transformer(data.features[train], columns)
     Z = transformer.fit_transform(data.features[train])
-    choice = search(Z, data.labels[train], data.weights_of(train), options, cv, say)
+    choice = search(Z, data.labels[train], data.weights_of(train), options, folds.cv, say)
     pipeline = Pipeline([("columns", transformer), ("classifier", choice.classifier)])
     record: dict[str, Any] = {
         "version": __version__,
         "file": source.path.name,
         "options": asdict(options),
         "rows": {"read": len(frame), "train": len(train), "test": len(test)},
-        "counts": {str(label): count for label, count in target.counts.items()},
+        "folds": {"count": folds.count, "how": folds.how},
+        "counts": {str(label): size for label, size in target.counts.items()},
         "problems": problems + choice.notes,
         "candidates": choice.candidates,
         "reason": choice.reason,
@@ -190,6 +137,7 @@ def _data(
     columns = decide_columns(source, roles, options.kinds)
     held = np.flatnonzero(target.held)
     features = prepare(source, columns)
+    refuse_tiny(source, features)
     rows = np.array([source.row_of(0)]) + held
     every = len(held) == len(source.frame)
     return Data(
@@ -201,26 +149,38 @@ def _data(
     ), columns
 
 
-def _parts(data: Data, options: FitOptions) -> tuple[Indices, Indices, Any]:
+def _parts(data: Data, options: FitOptions) -> tuple[Indices, Indices, Folds]:
     """Return the rows to learn from, those to test on, and the folds."""
-    source, labels = data.source, data.labels
+    source, labels, asked, seed = data.source, data.labels, options.folds, options.seed
     if options.group is not None:
-        groups = read_groups(source, options.group)
-        train, test = hold_out_groups(
-            source, options.group, labels, groups, options.test, options.seed
-        )
-        return train, test, group_folds(labels[train], groups[train], options.folds)
+        name, groups = options.group, read_groups(source, options.group)
+        train, test = hold_out_groups(source, name, labels, groups, options.test, seed)
+        return train, test, group_folds(source, name, labels[train], groups[train], asked)
     if options.time is not None:
         train, test = hold_out_latest(source, options.time, labels, options.test)
-    else:
-        train, test = hold_out(labels, options.test, options.seed)
-    smallest = int(np.unique(labels[train], return_counts=True)[1].min())
-    if smallest < 2:
-        raise TableError(
-            f"{place(source.path, None, options.target)} has a class with {smallest} row left to "
-            "learn from; a smaller --test leaves more."
-        )
-    return train, test, min(options.folds, smallest)
+        return train, test, class_folds(source, options.target, labels[train], asked, None)
+    train, test = hold_out(labels, options.test, seed)
+    return train, test, class_folds(source, options.target, labels[train], asked, seed)
+
+
+def _with_words(data: Data, columns: list[Column], train: Indices) -> list[Column]:
+    """The columns, without text that has no words to learn from; asked for, it is refused."""
+    why = "text whose words occur in one row each, or none"
+    learnt, left = data.features[train], []
+    for column in columns:
+        if column.kind != "text" or has_words(learnt, column.name):
+            left.append(column)
+        elif column.why == AS_ASKED:
+            cell, where = data.source.frame[column.name][0], data.source.row_of(0)
+            raise TableError(
+                f"{place(data.source.path, where, column.name)}: {quoted(cell)} is taken as text, "
+                "as asked, but no word is met in two rows to learn from; take the column as "
+                f"{', '.join(kind for kind in ASKED_KINDS if kind != 'text')}."
+            )
+        else:
+            left.append(replace(column, kind="ignore", why=why))
+    check_any_used(data.source, left)
+    return left
 
 
 def _tested(pipeline: Pipeline, data: Data, test: Indices) -> dict[str, Any]:
@@ -242,6 +202,7 @@ def _what_was_read(source: Source, target: Target, columns: list[Column]) -> str
     for column in columns:
         kinds[column.kind] = kinds.get(column.kind, 0) + 1
     kinds["left out"] = kinds.pop("ignore", 0)
-    counted = ", ".join(f"{count:,} {kind}" for kind, count in kinds.items() if count)
-    classes = ", ".join(f"{label} {count:,}" for label, count in target.counts.items())
-    return f"{source.path}: {len(source.frame):,} rows; target {classes}; columns: {counted}"
+    counted = ", ".join(f"{number:,} {kind}" for kind, number in kinds.items() if number)
+    classes = ", ".join(f"{label} {size:,}" for label, size in target.counts.items())
+    rows = count(len(source.frame), "row")
+    return f"{source.path}: {rows}; target {classes}; columns: {counted}"

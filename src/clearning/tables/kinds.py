@@ -9,10 +9,12 @@ import re
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from clearning._words import count
 from clearning.tables.errors import TableError, place, quoted
 from clearning.tables.values import (
     DATE_FORMATS,
     PLAIN,
+    TRUTH,
     WAYS,
     all_numbers,
     by_place,
@@ -20,11 +22,13 @@ from clearning.tables.values import (
     days,
     nameless,
     numbers,
+    readable,
     strings,
 )
 
 FEATURE_KINDS = ("number", "category", "date", "text")
 ASKED_KINDS = (*FEATURE_KINDS, "ignore")
+AS_ASKED = "as asked"
 
 # A column is what so much of it is; the rest counts as missing, and is told.
 _MOSTLY = 0.95
@@ -34,6 +38,7 @@ _WORDS_OF_TEXT = 4.0
 _DISTINCT_OF_TEXT = 0.5
 _DISTINCT_OF_NAMES = 0.9
 _NO_SINGLE_VALUES = ("Binary", "Object", "Time", "Duration")
+_WHY = {PLAIN: "numbers", TRUTH: "truth values, as 1 and 0"}
 _CALLED_IDENTIFIER = re.compile(r"(^|[\W_])(id|idx|index|key|uuid|guid|rownum|column 1)$", re.I)
 _CALLED_IDENTIFIER_CAMEL = re.compile(r"[a-z](ID|Id)$")
 
@@ -75,6 +80,15 @@ class Column:
     def used(self) -> bool:
         """Whether the model may see it."""
         return self.kind in FEATURE_KINDS
+
+    @property
+    def sort(self) -> str:
+        """What a cell must be, for a reader."""
+        if self.kind == "date" and self.date_format is not None:
+            return f"date written {readable(self.date_format)}"
+        if self.written == TRUTH:
+            return "truth value"
+        return self.kind if self.written == PLAIN else f"{self.kind} written as {self.written}"
 
     def values(self, series: Any) -> Any:
         """The cells as the model takes them: numbers with nan, or text with ''."""
@@ -168,7 +182,7 @@ def _as_number(name: str, series: Any, row_of: Any) -> Column | None:
     for written in WAYS:
         share = 1.0 - numbers(present, written).null_count() / len(present)
         if share >= _MOSTLY:
-            why = "numbers" if written == PLAIN else f"numbers written as {written}"
+            why = _WHY.get(written, f"numbers written as {written}")
             column = Column(name, "number", why, written=written)
             return _with_odd(column, series, row_of)
     return None
@@ -179,8 +193,7 @@ def _as_date(name: str, series: Any, row_of: Any) -> Column | None:
     found = date_format_of(present, _MOSTLY)
     if found is None:
         return None
-    written = found[0].replace("%.f", "").replace("%#z", "")
-    column = Column(name, "date", f"dates written {written}", date_format=found[0])
+    column = Column(name, "date", f"dates written {readable(found[0])}", date_format=found[0])
     return _with_odd(column, series, row_of)
 
 
@@ -190,8 +203,12 @@ def _with_odd(column: Column, series: Any, row_of: Any) -> Column:
         return column
     first = int(odd.arg_max())
     told = (
-        f"{int(odd.sum())} cells are no {column.kind} and count as missing, "
-        f"the first in row {row_of(first)}: {quoted(series[first])}"
+        count(
+            int(odd.sum()),
+            f"cell is no {column.sort} and counts",
+            f"cells are no {column.sort} and count",
+        )
+        + f" as missing, the first in row {row_of(first)}: {quoted(series[first])}"
     )
     return replace(column, odd=told)
 
@@ -205,12 +222,12 @@ def _worded(name: str, present: Any) -> Column:
         return Column(name, "text", f"free text, {words:.0f} words on average")
     if many and distinct >= _DISTINCT_OF_NAMES * len(present):
         return Column(name, "ignore", f"an identifier: {distinct:,} of {len(present):,} differ")
-    return Column(name, "category", f"{distinct:,} categories")
+    return Column(name, "category", count(distinct, "category", "categories"))
 
 
 def asked_for(name: str, series: Any, kind: str, path: Any, row_of: Any) -> Column:
     """A column of the kind that was asked for, or the sentence that says why it is none."""
-    series, why = nameless(series), "as asked"
+    series, why = nameless(series), AS_ASKED
     if kind not in ("number", "date"):
         return Column(name, kind, why)
     found = None

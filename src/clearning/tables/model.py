@@ -18,6 +18,7 @@ from sklearn.pipeline import Pipeline
 from clearning import __version__
 from clearning._summary import Summary
 from clearning._whole import whole_file
+from clearning._words import count
 from clearning.export import TRUSTED_TYPES
 from clearning.tables.errors import TableError, listed, quoted
 from clearning.tables.kinds import ASKED_KINDS, Column
@@ -156,7 +157,8 @@ class TableModel:
     def __repr__(self) -> str:
         used = sum(column.used for column in self.columns)
         return (
-            f"TableModel({self.target!r} from {used} columns, {type(self.classifier).__name__}, "
+            f"TableModel({self.target!r} from {count(used, 'column')}, "
+            f"{type(self.classifier).__name__}, "
             f"classes {listed(self.classes.tolist())})"
         )
 
@@ -253,6 +255,26 @@ def _try_out(model: TableModel) -> None:
     probabilities = model.predict_proba(row)
     if probabilities.shape != (1, len(model.classes)) or len(model.centre) != len(model.derived):
         raise TableError("does not fit together: it was altered or is damaged.")
+    _check_test(model.record["test"], len(model.classes))
+
+
+def _check_test(test: Mapping[str, Any], n_classes: int) -> None:
+    """Refuse a record of the test rows that could not have been made."""
+    rows, chosen = np.asarray(test["row"]), np.array([test["actual"], test["predicted"]])
+    probability, weight = np.asarray(test["probability"]), np.asarray(test["weight"])
+    sound = (
+        rows.ndim == 1
+        and len(rows) > 0
+        and chosen.shape == (2, len(rows))
+        and chosen.dtype.kind in "iu"
+        and probability.shape == (len(rows), n_classes)
+        and weight.shape == rows.shape
+        and bool(((chosen >= 0) & (chosen < n_classes)).all())
+        and bool(((probability >= 0) & (probability <= 1)).all())
+        and bool(np.isfinite(weight).all() and (weight > 0).all())
+    )
+    if not sound:
+        raise TableError("holds a record of its test that was altered or is damaged.")
 
 
 def version_note(model: Any, path: Path | str) -> str | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,11 +39,35 @@ def make_transformer(frame: Any, columns: Sequence[Column]) -> ColumnTransformer
         ("category", OneHotEncoder(handle_unknown="ignore"), named["category"]),
     ]
     parts = [part for part in parts if part[2]]
-    rare = 2 if len(frame) >= _ROWS_FOR_RARE_WORDS else 1
     for number, name in enumerate(named["text"], start=1):
-        words = TfidfVectorizer(min_df=rare, max_features=_MOST_WORDS, sublinear_tf=True)
+        words = TfidfVectorizer(
+            min_df=_rows_a_word(frame), max_features=_MOST_WORDS, sublinear_tf=True
+        )
         parts.append((f"text{number}", words, name))
     return ColumnTransformer(parts)
+
+
+def _rows_a_word(frame: Any) -> int:
+    """In how many rows a word must be met to be learnt from."""
+    return 2 if len(frame) >= _ROWS_FOR_RARE_WORDS else 1
+
+
+def words_of() -> Callable[[str], set[str]]:
+    """What takes the words of a cell as the transformer does; a cell without has the empty one."""
+    analyse = TfidfVectorizer().build_analyzer()
+    return lambda cell: set(analyse(cell)) or {""}
+
+
+def has_words(frame: Any, name: str) -> bool:
+    """Whether a column of text holds words that can be learnt from."""
+    words, fewest = words_of(), _rows_a_word(frame)
+    met: Counter[str] = Counter()
+    for cell in frame[name].to_numpy():
+        found = words(cell) - {""}
+        met.update(found)
+        if any(met[word] >= fewest for word in found):
+            return True
+    return False
 
 
 @dataclass(frozen=True)

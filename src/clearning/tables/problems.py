@@ -8,10 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clearning._words import count
 from clearning.tables.errors import listed
-from clearning.tables.kinds import Column
+from clearning.tables.kinds import AS_ASKED, Column
+from clearning.tables.pipeline import words_of
 from clearning.tables.schema import Target
 from clearning.tables.values import nameless
+
+Codes = NDArray[np.intp]
 
 _RARE = 0.05
 _MUCH_MISSING = 0.3
@@ -22,6 +26,7 @@ _FEWEST_FOR_LEAK = 20
 _MORE_CUTS = 2
 _FEWEST_FOR_MORE_CUTS = 20
 _GLANCE = 200
+_MOST_TOLD = 10
 
 
 def find_problems(frame: Any, columns: Sequence[Column], target: Target) -> list[str]:
@@ -29,18 +34,23 @@ def find_problems(frame: Any, columns: Sequence[Column], target: Target) -> list
     labels = target.labels
     used = [column for column in columns if column.used]
     told = [_leak(name) for name in leaks(frame, used, labels)[:5]]
-    if target.n_unlabelled:
-        told.append(f"{target.n_unlabelled:,} rows have no target and were left out.")
-    if target.n_weightless:
-        told.append(f"{target.n_weightless:,} rows have no weight and were left out.")
+    for lack, rows in (("target", target.n_unlabelled), ("weight", target.n_weightless)):
+        if rows:
+            told.append(
+                count(
+                    rows,
+                    f"row has no {lack} and was left out.",
+                    f"rows have no {lack} and were left out.",
+                )
+            )
     told += [f"Column {listed([column.name])}: {column.odd}." for column in used if column.odd]
     told += _missing(frame)
     told += _left_out(columns)
     repeated = len(frame) - frame.n_unique()
     if repeated:
         told.append(
-            f"{repeated:,} rows repeat another row's values; a copy that falls into the test part "
-            "flatters the test."
+            f"{count(repeated, 'row repeats', 'rows repeat')} another row's values; a copy that "
+            "falls into the test part flatters the test."
         )
     classes, counts = np.unique(labels, return_counts=True)
     if counts.min() < _RARE * len(labels):
@@ -69,8 +79,9 @@ def _missing(frame: Any) -> list[str]:
     told = []
     if holed:
         told.append(
-            f"Values are missing in {len(holed)} columns ({listed(holed)}): numbers and dates "
-            "become their median with a mark that they were missing, categories one of their own."
+            f"Values are missing in {count(len(holed), 'column')} ({listed(holed)}): numbers and "
+            "dates become their median with a mark that they were missing, categories one of "
+            "their own."
         )
     if much:
         told.append(f"More than {_MUCH_MISSING:.0%} of the values are missing in {listed(much)}.")
@@ -78,75 +89,80 @@ def _missing(frame: Any) -> list[str]:
 
 
 def _left_out(columns: Sequence[Column]) -> list[str]:
-    unasked = [c for c in columns if not c.used and c.why != "as asked"]
-    return [f"Column {listed([c.name])} was left out: {c.why}." for c in unasked[:10]] + (
-        [f"{len(unasked) - 10} more columns were left out."] if len(unasked) > 10 else []
-    )
+    unasked = [c for c in columns if not c.used and c.why != AS_ASKED]
+    told = [f"Column {listed([c.name])} was left out: {c.why}." for c in unasked[:_MOST_TOLD]]
+    more = len(unasked) - _MOST_TOLD
+    if more > 0:
+        told.append(count(more, "more column was left out.", "more columns were left out."))
+    return told
 
 
 def leaks(frame: Any, columns: Sequence[Column], labels: NDArray[Any]) -> list[str]:
-    """Columns that alone tell every row's class."""
+    """Columns that alone tell every row's class, or that of every row that has them."""
     if len(labels) < _FEWEST_FOR_LEAK:
         return []
-    numeric = [column.name for column in columns if column.kind in ("number", "date")]
-    classes, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
-    cuts = len(classes) - 1 + _MORE_CUTS * int(counts.min() >= _FEWEST_FOR_MORE_CUTS)
-    found = set(_parting_numbers(frame[:, numeric], labels))
-    found |= {
-        series.name
-        for series in frame[:, numeric].iter_columns()
-        if _parting_cuts(series.to_numpy(), codes, cuts)
+    classes, codes = np.unique(labels, return_inverse=True)
+    tests = {
+        "number": _parting_cuts,
+        "date": _parting_cuts,
+        "category": _parting_values,
+        "text": _parting_words,
     }
-    for column in columns:
-        if column.kind == "category" and _parting_words(frame[column.name], labels):
-            found.add(column.name)
-        if column.kind == "text" and _parting_gaps(frame[column.name].to_numpy() == "", codes):
-            found.add(column.name)
-    return [column.name for column in columns if column.name in found]
+    return [c.name for c in columns if tests[c.kind](frame[c.name], codes, len(classes))]
 
 
-def _parting_numbers(frame: Any, labels: NDArray[Any]) -> list[str]:
-    """Numbers whose ranges in the classes do not overlap."""
-    if not frame.columns:
-        return []
-    order = np.argsort(labels, kind="stable")
-    starts = np.flatnonzero(np.r_[True, labels[order][1:] != labels[order][:-1]])
-    values = frame.to_numpy()[order]
-    low = np.fmin.reduceat(values, starts, axis=0)
-    high = np.fmax.reduceat(values, starts, axis=0)
-    rank = np.argsort(low, axis=0)
-    low, high = (np.take_along_axis(ends, rank, axis=0) for ends in (low, high))
-    apart = np.atleast_1d((high[:-1] < low[1:]).all(axis=0))
-    return [name for name, parted in zip(frame.columns, apart) if parted]
-
-
-def _parting_cuts(values: NDArray[Any], codes: NDArray[Any], cuts: int) -> bool:
-    """Whether so few cuts of a number, and whether it is missing, tell every row's class."""
-    step = len(values) // _GLANCE
-    if step > 1 and not _parting_cuts(values[::step], codes[::step], cuts):
-        return False  # some rows need no more cuts than all
+def _parting_cuts(series: Any, codes: Codes, n_classes: int) -> bool:
+    """Whether a few cuts of a number, and whether it is missing, tell the classes apart."""
+    values = series.to_numpy()
     missing = np.isnan(values)
-    if not _alike(codes[missing]):
+    # Missing in one class only, it tells that class, too.
+    mark = codes[missing][:1] if _alike(codes[missing]) else codes[:0]
+    values, present = values[~missing], codes[~missing]
+    told = codes if len(mark) else present
+    if len(told) < _FEWEST_FOR_LEAK or len(np.unique(told)) < n_classes:
         return False
-    order = np.argsort(values[~missing])
-    values, codes = values[~missing][order], codes[~missing][order]
+    cuts = _most_cuts(told, n_classes) - len(mark)
+    step = max(1, len(values) // _GLANCE)
+    # Some rows need no more cuts than all.
+    return _few_cuts(values[::step], present[::step], cuts) and _few_cuts(values, present, cuts)
+
+
+def _most_cuts(codes: Codes, n_classes: int) -> int:
+    return n_classes - 1 + _MORE_CUTS * int(np.bincount(codes).min() >= _FEWEST_FOR_MORE_CUTS)
+
+
+def _few_cuts(values: NDArray[np.float64], codes: Codes, cuts: int) -> bool:
+    order = np.argsort(values)
+    values, codes = values[order], codes[order]
     ends = np.flatnonzero(codes[1:] != codes[:-1])
-    return len(ends) + missing.any() <= cuts and bool((values[ends] < values[ends + 1]).all())
+    return len(ends) <= cuts and bool((values[ends] < values[ends + 1]).all())
 
 
-def _parting_gaps(missing: NDArray[np.bool_], codes: NDArray[Any]) -> bool:
-    """Whether a cell is missing in one class and there in another, always."""
-    return bool(missing.any()) and _alike(codes[missing]) and _alike(codes[~missing])
-
-
-def _alike(codes: NDArray[Any]) -> bool:
+def _alike(codes: Codes) -> bool:
     return bool((codes == codes[:1]).all())
 
 
-def _parting_words(series: Any, labels: NDArray[Any]) -> bool:
+def _parting_values(series: Any, codes: Codes, n_classes: int) -> bool:
     """Whether every category belongs to one class, and categories are not nearly rows."""
     import polars as pl
 
-    pairs = pl.DataFrame({"value": nameless(series), "label": labels})
+    pairs = pl.DataFrame({"value": nameless(series), "class": codes})
     n_values, n_pairs = pairs["value"].n_unique(), pairs.n_unique()
-    return n_pairs == n_values and 1 < n_values <= len(labels) / 4
+    return n_pairs == n_values and 1 < n_values <= len(codes) / 4
+
+
+def _parting_words(series: Any, codes: Codes, n_classes: int) -> bool:
+    """Whether all classes but one have a word, or no word at all, of their own in every row."""
+    cells, words = series.to_numpy(), words_of()
+    # Drawn, so that words that are common to the classes are soon met in both.
+    order = np.random.default_rng(0).permutation(len(codes))
+
+    def marked(k: int) -> bool:
+        marks = words(cells[np.argmax(codes == k)])
+        for i in order:
+            marks = marks & words(cells[i]) if codes[i] == k else marks - words(cells[i])
+            if not marks:
+                return False
+        return True
+
+    return sum(map(marked, range(n_classes))) >= n_classes - 1

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clearning._words import count
 from clearning.tables.errors import TableError, listed, place, quoted
 from clearning.tables.files import first_row
 from clearning.tables.kinds import Column, asked_for, decide_all
@@ -31,23 +32,25 @@ class Source:
 
     frame: Any
     path: Path
+    held: NDArray[np.intp] | None = None
 
     def row_of(self, index: int) -> int:
         """The row of the file, counted from 1."""
-        return int(index) + first_row(self.path)
+        place = index if self.held is None else self.held[index]
+        return int(place) + first_row(self.path)
 
     def column(self, name: str, role: str) -> Any:
         """A column by its name, or the sentence that says it is not there."""
         if name in self.frame.columns:
             return nameless(self.frame[name])
-        folded = {column.casefold(): column for column in self.frame.columns}
-        near = get_close_matches(name.casefold(), folded, 1)
+        folded = {column.strip().casefold(): column for column in self.frame.columns}
+        near = get_close_matches(name.strip().casefold(), folded, 1)
         hint = f"did you mean {quoted(folded[near[0]])}?" if near else _those(self.frame.columns)
         raise TableError(f"{self.path} has no column {quoted(name)} to take as the {role}; {hint}")
 
-    def rows(self, held: Any) -> Source:
-        """Some of the rows; their numbers in the file are lost."""
-        return Source(self.frame[held], self.path)
+    def rows(self, held: NDArray[np.intp]) -> Source:
+        """Some of the rows, which know their places in the file."""
+        return Source(self.frame[held], self.path, held)
 
 
 def _those(names: Sequence[str]) -> str:
@@ -66,10 +69,15 @@ def decide_columns(
     for name, kind in asked.items():
         found[name] = asked_for(name, source.frame[name], kind, source.path, source.row_of)
     columns = [found[name] for name in free]
+    check_any_used(source, columns)
+    return columns
+
+
+def check_any_used(source: Source, columns: Sequence[Column]) -> None:
+    """Refuse a table of which nothing is learnt from."""
     if not any(column.used for column in columns):
         reasons = "; ".join(f"{quoted(column.name)}: {column.why}" for column in columns[:3])
         raise TableError(f"{source.path} has no column left to learn from ({reasons}).")
-    return columns
 
 
 def prepare(source: Source, columns: Sequence[Column]) -> Any:
@@ -99,6 +107,19 @@ def _nulls(frame: Any) -> tuple[int, ...]:
     return frame.null_count().row(0) if frame.width else ()
 
 
+def refuse_tiny(source: Source, frame: Any) -> None:
+    """Refuse numbers to learn from whose squares vanish: nothing is known of their spread."""
+    for series in frame.iter_columns():
+        values = np.abs(series.to_numpy()) if series.dtype.is_float() else np.zeros(0)
+        largest = np.fmax.reduce(values, initial=0.0)
+        if 0.0 < largest < 1.0 / _LARGEST:
+            where = place(source.path, source.row_of(int(np.nanargmax(values))), series.name)
+            raise TableError(
+                f"{where}: {largest:.3g} is the largest number of a column too small to compute "
+                "with; rescale."
+            )
+
+
 def _refuse_huge(source: Source, frame: Any) -> None:
     """Refuse numbers whose squares are beyond the floating-point range."""
     for series in frame.iter_columns():
@@ -124,7 +145,7 @@ def _values(source: Source, column: Column) -> Any:
         if odd > _MOST_ODD * present:
             raise TableError(
                 f"{place(source.path, source.row_of(first), column.name)}: "
-                f"{quoted(series[first])} is no {column.kind}, and most of the column is none."
+                f"{quoted(series[first])} is no {column.sort}, and most of the column is none."
             )
     return column.values(series)
 
@@ -139,7 +160,7 @@ def odd_cells(source: Source, columns: Sequence[Column]) -> list[str]:
         if first is not None:
             where = place(source.path, source.row_of(first), column.name)
             cell = quoted(source.frame[column.name][first])
-            told.append(f"{where}: {cell} is no {column.kind} and counts as missing.")
+            told.append(f"{where}: {cell} is no {column.sort} and counts as missing.")
     return told
 
 
@@ -205,25 +226,34 @@ def _check_classes(where: str, target: Target, numeric: bool, fewest: int) -> No
             f"{where} is the target and has one value, {quoted(next(iter(counts)))}: two classes "
             f"or more are needed{_not_counted(target)}."
         )
-    if len(counts) > _MOST_CLASSES and len(counts) > len(target.labels) / 20:
-        what = "numbers, an amount rather than a class" if numeric else "values"
-        raise TableError(
-            f"{where} is the target and has {len(counts):,} different {what}: a target has few "
-            "classes."
-        )
-    rare = [label for label, count in counts.items() if count < fewest]
+    if _no_classes(len(counts), len(target.labels)):
+        told = (
+            "numbers in {rows}, an amount rather than a class: predict it by regression, or cut it "
+            "into a few classes first."
+            if numeric
+            else "values in {rows}, names or text rather than classes: take a target of few "
+            "classes, each in many rows."
+        ).format(rows=count(len(target.labels), "row"))
+        raise TableError(f"{where} is the target and has {len(counts):,} different {told}")
+    rare = [label for label, size in counts.items() if size < fewest]
     if rare:
         raise TableError(
-            f"{where} has the class {quoted(rare[0])} in {counts[rare[0]]} rows only: leave such "
-            f"classes out or join them, at least {fewest} rows of each are needed."
+            f"{where} has the class {quoted(rare[0])} in {count(counts[rare[0]], 'row')} only: "
+            f"leave such classes out or join them, at least {fewest} rows of each are needed."
         )
+
+
+def _no_classes(n_values: int, n_rows: int) -> bool:
+    """Whether values differ from row to row as an amount's or a name's do."""
+    return n_values > n_rows / 2 or (n_values > _MOST_CLASSES and n_values > n_rows / 20)
 
 
 def _not_counted(target: Target) -> str:
     """What to add where the rows left out may be the class that is missed."""
     if not target.n_unlabelled:
         return ""
-    return f"; {target.n_unlabelled:,} rows have no target (NA, None and the like are none)"
+    rows = count(target.n_unlabelled, "row has", "rows have")
+    return f"; {rows} no target (NA, None and the like are none)"
 
 
 def _weighed(where: str, labels: NDArray[Any], counted: NDArray[np.bool_]) -> NDArray[Any]:
@@ -248,6 +278,24 @@ def read_weight(source: Source, name: str) -> NDArray[np.float64]:
             f"{place(source.path, source.row_of(first), name)}: {quoted(series[first])} is no "
             "weight; weights are numbers that are not negative."
         )
-    if not values.sum() > 0:
+    weight = values.to_numpy().astype(float)
+    _check_sizes(source, name, weight)
+    return weight
+
+
+def _check_sizes(source: Source, name: str, weight: NDArray[np.float64]) -> None:
+    """Refuse weights that cannot be summed, or of which one is more than all others together."""
+    largest = int(weight.argmax())
+    if weight[largest] == 0.0:
         raise TableError(f"{place(source.path, None, name)} holds no weight above zero.")
-    return values.to_numpy().astype(float)
+    where = f"{place(source.path, source.row_of(largest), name)}: {weight[largest]:.3g}"
+    if not 1.0 / _LARGEST <= weight[largest] <= _LARGEST:
+        raise TableError(
+            f"{where} is the largest weight, which must lie between {1.0 / _LARGEST:g} and "
+            f"{_LARGEST:g}; rescale them all."
+        )
+    if len(weight) > 1 and 2.0 * weight[largest] > weight.sum():
+        raise TableError(
+            f"{where} is more weight than all other rows have together, so nothing could be "
+            "learnt but this row: no row may have more than half."
+        )

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import StratifiedGroupKFold, train_test_split
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, train_test_split
 
+from clearning._words import count
 from clearning.tables.errors import TableError, place, quoted
 from clearning.tables.kinds import decide
 from clearning.tables.schema import Source
 from clearning.tables.values import strings
 
 Indices = NDArray[np.intp]
+
+# Folds where no number is asked for.
+_FOLDS = 5
 
 
 def hold_out(labels: NDArray[Any], share: float, seed: int) -> tuple[Indices, Indices]:
@@ -22,8 +27,8 @@ def hold_out(labels: NDArray[Any], share: float, seed: int) -> tuple[Indices, In
     size = max(round(share * len(labels)), n_classes)
     if len(labels) - size < 2 * n_classes:
         raise TableError(
-            f"--test {share:g} leaves {len(labels) - size} of {len(labels)} rows to learn from; "
-            "hold out less."
+            f"--test {share:g} leaves {len(labels) - size} of {count(len(labels), 'row')} to learn "
+            "from; hold out less."
         )
     train, test = train_test_split(
         np.arange(len(labels)), test_size=size, stratify=labels, random_state=seed
@@ -66,10 +71,10 @@ def hold_out_groups(
     seed: int,
 ) -> tuple[Indices, Indices]:
     """Hold out whole groups."""
-    folds = max(2, round(1.0 / share))
-    if len(np.unique(groups)) < 2 * folds:
+    folds, n_groups = max(2, round(1.0 / share)), len(np.unique(groups))
+    if n_groups < 2 * folds:
         raise TableError(
-            f"{place(source.path, None, name)} holds {len(np.unique(groups))} groups, and at least "
+            f"{place(source.path, None, name)} holds {count(n_groups, 'group')}, and at least "
             f"{2 * folds} are needed to hold out some and cross-validate with the others."
         )
     splitter = StratifiedGroupKFold(folds, shuffle=True, random_state=seed)
@@ -78,12 +83,51 @@ def hold_out_groups(
     return parts
 
 
+@dataclass(frozen=True)
+class Folds:
+    """The folds of a cross-validation, and how they came about, for a reader."""
+
+    cv: Any
+    count: int
+    how: str
+
+
 def group_folds(
-    labels: NDArray[Any], groups: NDArray[Any], n_folds: int
-) -> list[tuple[Indices, Indices]]:
-    """Folds for cross-validation that keep groups together."""
-    n_folds = max(2, min(n_folds, len(np.unique(groups))))
-    return list(StratifiedGroupKFold(n_folds).split(labels, labels, groups))
+    source: Source, name: str, labels: NDArray[Any], groups: NDArray[Any], asked: int | None
+) -> Folds:
+    """Folds that keep groups together."""
+    n_groups = len(np.unique(groups))
+    held = f"{place(source.path, None, name)} holds {count(n_groups, 'group')} to learn from"
+    n_folds = _how_many(asked, n_groups, held)
+    cv = list(StratifiedGroupKFold(n_folds).split(labels, labels, groups))
+    return Folds(cv, n_folds, f"of whole groups of {quoted(name)}")
+
+
+def class_folds(
+    source: Source, name: str, labels: NDArray[Any], asked: int | None, seed: int | None
+) -> Folds:
+    """Folds with each class in its share: shuffled, or without a seed in the order of the file."""
+    classes, counts = np.unique(labels, return_counts=True)
+    rarest, smallest = classes[counts.argmin()], int(counts.min())
+    held = (
+        f"{place(source.path, None, name)} has {count(smallest, 'row')} of class {quoted(rarest)} "
+        "to learn from"
+    )
+    if smallest < 2:
+        raise TableError(f"{held}, and two are needed; a smaller --test leaves more.")
+    n_folds = _how_many(asked, smallest, held)
+    if seed is None:
+        return Folds(StratifiedKFold(n_folds), n_folds, "in the order of the file")
+    cv = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
+    return Folds(cv, n_folds, f"shuffled by the seed {seed}")
+
+
+def _how_many(asked: int | None, most: int, held: str) -> int:
+    if asked is None:
+        return min(_FOLDS, most)
+    if asked > most:
+        raise TableError(f"--folds {asked} is too many: {held}, so at most {most} can be made.")
+    return asked
 
 
 def _check_parts(

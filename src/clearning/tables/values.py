@@ -20,12 +20,14 @@ DATE_FORMATS = (
 )
 TIMES = ("", " %H:%M", " %H:%M:%S", " %H:%M:%S%.f", "T%H:%M", "T%H:%M:%S", "T%H:%M:%S%.f%#z")
 # How numbers are written, and what a cell must look like to be one.
-PLAIN, THOUSANDS, COMMA = "1.5", "1,000.5", "1.000,5"
+PLAIN, THOUSANDS, COMMA, TRUTH = "1.5", "1,000.5", "1.000,5", "true or false"
 WAYS = {
     PLAIN: "",
     THOUSANDS: r"^[+-]?(\d+|\d{1,3}(,\d{3})+)(\.\d+)?$",
     COMMA: r"^[+-]?(\d+|\d{1,3}(\.\d{3})+)(,\d+)?$",
+    TRUTH: r"^(?i:true|false|[01](\.0+)?)$",
 }
+_TRUE_FALSE = {"true": "1", "false": "0"}
 _MICROSECONDS_A_DAY = 86_400_000_000
 
 
@@ -60,15 +62,23 @@ def numbers(series: Any, written: str = PLAIN) -> Any:
 
     series = nameless(series)
     if series.dtype in (pl.String, pl.Categorical) or isinstance(series.dtype, pl.Enum):
-        text = strings(series)
-        if written != PLAIN:
-            text = text.set(~text.str.contains(WAYS[written]), None)
-            grouping = "," if written == THOUSANDS else "."
-            text = text.str.replace_all(grouping, "", literal=True)
-            text = text.str.replace(",", ".", literal=True)
-        series = text
+        series = strings(series)
+    elif not (series.dtype.is_numeric() or series.dtype == pl.Boolean):
+        return pl.Series([None] * len(series), dtype=pl.Float64)
+    if written != PLAIN and (series.dtype == pl.String or written == TRUTH):
+        series = _plainly(strings(series), written)
     values = series.cast(pl.Float64, strict=False)
     return values.set(~values.is_finite(), None)
+
+
+def _plainly(text: Any, written: str) -> Any:
+    """Text that is written in one of the `WAYS` as plain numbers, null where it is not."""
+    text = text.set(~text.str.contains(WAYS[written]), None)
+    if written == TRUTH:
+        return text.str.to_lowercase().replace(_TRUE_FALSE)
+    grouping = "," if written == THOUSANDS else "."
+    text = text.str.replace_all(grouping, "", literal=True)
+    return text.str.replace(",", ".", literal=True)
 
 
 def by_place(frame: Any) -> Any:
@@ -129,6 +139,11 @@ def date_format_of(text: Any, share: float) -> tuple[str, float] | None:
             if found >= share and (best is None or found > best[1]):
                 best = date + time, found
     return best
+
+
+def readable(date_format: str) -> str:
+    """A format of dates without the marks that only polars knows."""
+    return date_format.replace("%.f", "").replace("%#z", "")
 
 
 def _parsed(text: Any, date_format: str) -> float:
