@@ -73,7 +73,7 @@ void bind_sparse(nb::module_& m) {
 NB_MODULE(_core, m) {
   using namespace clearning;
   m.doc() = "Compiled core of clearning.";
-  m.attr("__version__") = "0.1.0";
+  m.attr("__version__") = "0.2.0";
   m.attr("simd") = name_of(instruction_set());
   load_blas();
   bind_dense<double>(m);
