@@ -123,7 +123,7 @@ def _targets(codes: NDArray[np.intp], weight: Array, smooth: float) -> Array:
     m = int(codes.max()) + 1
     counts = np.bincount(codes, weights=weight, minlength=m)
     total = counts + 2 * smooth
-    # Were it as much for each of them, a label would be doubted the more the more classes there are.
+    # As much for each of them would doubt a label the more the more classes there are.
     targets = np.repeat((smooth / (m - 1) / total)[codes][:, None], m, axis=1)
     targets[np.arange(len(codes)), codes] = ((counts + smooth) / total)[codes]
     return targets
