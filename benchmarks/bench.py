@@ -78,7 +78,7 @@ def full_sections(seed: int, **reuse: bool) -> dict[str, Callable[[], Section]]:
             **reuse,
         ),
         "loss": lambda: linear.loss_section(SIMULATED + SPARSE, BOTH),
-        "multinomial": lambda: multinomial.section(list(multinomial.WORKLOADS)),
+        "multinomial": lambda: multinomial.section(list(multinomial.WORKLOADS), **reuse),
         "cross-validation": lambda: cross_validation.section(
             cross_validation.WORKLOADS, BOTH, **reuse
         ),

@@ -1,6 +1,6 @@
-# One multinomial path of glmnet, timed inside R: Rscript multinomial_glmnet.R <folder> <ungrouped|grouped> <thresh>
-# Reads the problem as multinomial.py writes it; prints the seconds and writes, for each class and penalty, the
-# intercept and the coefficients.
+# One multinomial path of glmnet, timed inside R: Rscript multinomial_glmnet.R <folder> <ungrouped|grouped> <thresh> <seconds>
+# Reads the problem as multinomial.py writes it; prints the seconds (the fewest of several, while these are short) and
+# writes, for each class and penalty, the intercept and the coefficients.
 suppressPackageStartupMessages(library(glmnet))
 glmnet.control(fdev = 0, devmax = 1, mnlam = 1000)
 arguments <- commandArgs(TRUE)
@@ -21,10 +21,14 @@ X <- if (file.exists(file.path(folder, "indptr.bin"))) {
   matrix(numbers("X.bin"), nrow = shape[1], ncol = shape[2])
 }
 alphas <- numbers("alphas.bin")
-taken <- system.time(
-  fit <- suppressWarnings(glmnet(X, y, family = "multinomial", type.multinomial = arguments[2], lambda = alphas,
-                                 standardize = FALSE, thresh = as.numeric(arguments[3]), maxit = 1e8)))
+taken <- numeric(0)
+while (length(taken) == 0 || (sum(taken) < as.numeric(arguments[4]) && length(taken) < 20)) {
+  clock <- system.time(
+    fit <- suppressWarnings(glmnet(X, y, family = "multinomial", type.multinomial = arguments[2], lambda = alphas,
+                                   standardize = FALSE, thresh = as.numeric(arguments[3]), maxit = 1e8)))
+  taken <- c(taken, sum(clock[1:2]))
+}
 out <- file(file.path(folder, "out.bin"), "wb")
 for (k in seq_along(fit$beta)) writeBin(as.vector(rbind(fit$a0[k, ], as.matrix(fit$beta[[k]]))), out)
 close(out)
-cat(sum(taken[1:2]), "\n")
+cat(min(taken), "\n")

@@ -408,6 +408,14 @@ def test_joint_calibrator_fits_a_temperature_and_keeps_the_order():
         hot.fit(g, y % 2)
 
 
+@pytest.mark.parametrize("m", [2, 3, 30])
+def test_labels_are_doubted_no_more_where_there_are_more_classes(m):
+    y = np.repeat(np.arange(m), 20)
+    calibrator = JointCoherenceCalibrator(u=0.0).fit(np.eye(m)[y], y)
+    own = calibrator.predict_proba(np.eye(m)).diagonal()
+    np.testing.assert_allclose(own, 20.5 / 21, rtol=1e-6)
+
+
 def test_frames_and_summaries_name_the_classes():
     X, y = make_classes(seed=19)
     labels = np.array(["a", "b", "c", "d"])[y]

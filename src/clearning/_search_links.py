@@ -71,13 +71,14 @@ def _temperatures(g: Array, codes: NDArray[np.intp], weight: Array, n_classes: i
 
 
 def _smoothed(codes: NDArray[np.intp], weight: Array, n_classes: int) -> Array:
-    """Return each class's target, (samples, 1, classes): (N + c)/(N + mc) for a sample's own.
+    """Return each class's target, (samples, 1, classes): (N + c)/(N + 2c) for a sample's own.
 
-    N is the weight of the sample's class, c the doubt and m the classes.
+    N is the weight of the sample's class, c the doubt; the other classes share what is left.
     """
     own = (codes[:, None] == np.arange(n_classes)).astype(float)
     mass = (weight @ own)[codes][:, None]
-    return ((mass * own + SMOOTH) / (mass + n_classes * SMOOTH))[:, None]
+    doubt = np.where(own > 0, SMOOTH, SMOOTH / (n_classes - 1))
+    return ((mass * own + doubt) / (mass + 2 * SMOOTH))[:, None]
 
 
 def _derivatives(g: Array, target: Array, weight: Array, t: Array) -> tuple[Array, Array]:

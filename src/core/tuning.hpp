@@ -233,6 +233,10 @@ inline constexpr int classes_for_blas = 9;
 inline constexpr double class_coupling = 2.0;
 // A class with more columns has no Gram matrix of its own, but descends on residuals.
 inline constexpr int largest_class_gram = 1500;
+// Nor has one whose matrix has more entries than this share of its columns': its factor then costs more than the steps
+// of conjugate gradients that it saves (seconds grouped, with a matrix whatever it costs, at this share, with none:
+// sparse 5000 x 20,000 in 20 classes 107, 54, -; dense 200 x 20,000 in 5 1.7, 1.0, 1.1; 5000 x 400 in 10 25, 24, 47).
+inline constexpr double class_gram_per_entry = 0.1;
 // Rounds of descent and conjugate gradients on one model.
 inline constexpr int class_rounds = 10;
 // A model is solved to a share of the violation it begins with, between these: this share of what the last one left.

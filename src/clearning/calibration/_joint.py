@@ -36,8 +36,9 @@ class JointCoherenceCalibrator(BaseEstimator):
     u : float or "fit", default="fit"
         Margin, >= 0, or "fit" to fit it too.
     smooth : float, default=0.5
-        Count that is added to each class in a sample's target, (N_c + smooth)/(N_c + m smooth) for
-        its own: keeps scores that separate the classes from probabilities of 0 and 1.
+        Doubt of the labels: a sample's target is (N_c + smooth)/(N_c + 2 smooth) for its own class,
+        and the others share the rest. Keeps scores that separate the classes from probabilities of
+        0 and 1.
 
     Attributes
     ----------
@@ -121,8 +122,9 @@ def _check_scores(scores: ArrayLike) -> Array:
 def _targets(codes: NDArray[np.intp], weight: Array, smooth: float) -> Array:
     m = int(codes.max()) + 1
     counts = np.bincount(codes, weights=weight, minlength=m)
-    total = counts + m * smooth
-    targets = np.repeat((smooth / total)[codes][:, None], m, axis=1)
+    total = counts + 2 * smooth
+    # As much for each of them would doubt a label the more the more classes there are.
+    targets = np.repeat((smooth / (m - 1) / total)[codes][:, None], m, axis=1)
     targets[np.arange(len(codes)), codes] = ((counts + smooth) / total)[codes]
     return targets
 

@@ -31,7 +31,7 @@ class BlockCurvature {
     is_made_ = false;
   }
 
-  void prepare(const ClassSet& set, const Vector& s, bool fresh, double level) {
+  void prepare(const ClassSet& set, const Vector& s, bool fresh, double level, bool alike) {
     if (fresh) forget();
     const Columns& features = set.features();
     const bool made = std::exchange(is_made_, true);
@@ -49,7 +49,7 @@ class BlockCurvature {
       for (std::size_t i = 0; i < columns.size(); ++i) columns[i] = features[places_[k][i]];
       if (!made)
         grams_[k].build(problem_.design, std::move(columns), weights_of(s, k), problem_.settings.intercept,
-                        P::Form::largest_gram);
+                        largest_gram(features, alike));
       else grams_[k].extend(problem_.design, std::move(columns), problem_.settings.intercept);
       grams_[k].couple(problem_.form, level);
     }
@@ -186,6 +186,12 @@ class BlockCurvature {
     double bend;
   };
 
+  // Columns up to which a class's matrix is worth what it costs beside a pass over them; alike ones need it anyway.
+  int largest_gram(const Columns& features, bool alike) const {
+    if (alike) return P::Form::largest_gram;
+    const double most = std::sqrt(tuning::class_gram_per_entry * problem_.design.entries(features));
+    return static_cast<int>(std::min<double>(most, P::Form::largest_gram));
+  }
   std::size_t cell(int k, int i) const { return static_cast<std::size_t>(places_[k][i]) * problem_.m + k; }
   // Sets the live coefficients without a place in the factors, and how many of the others went; returns how many the
   // factors have.

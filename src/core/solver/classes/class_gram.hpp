@@ -121,6 +121,7 @@ class ClassFactor {
     blas::dtrsv(&upper, &transposed, &plain, &size_, values_.data(), &size_, x, &one);
     blas::dtrsv(&upper, &plain, &plain, &size_, values_.data(), &size_, x, &one);
   }
+  bool is_full() const { return full_; }
   // Calls visit(i, j, value) for the entries of the inverse, each pair once.
   template <class Visit>
   void each_of_inverse(Visit&& visit) const {

@@ -132,7 +132,7 @@ class ClassModel {
       lost_steps_ = 0;
     }
     if (is_joint_) joint_.prepare(panel_, set, curvature_, is_stale_, ridge_, is_alike());
-    else blocks_.prepare(set, curvature_, is_stale_, ridge_);
+    else blocks_.prepare(set, curvature_, is_stale_, ridge_, is_alike());
     is_stale_ = false;
   }
   // Finds which coefficients are zero; returns whether anything moved. An old matrix may lead anywhere where columns

@@ -28,16 +28,17 @@ class StraightLines<Grouped> {
   void build(const Grouped::Local& local, const std::vector<Columns>& chosen, const std::vector<Columns>& places,
              const std::vector<ClassFactor>& factors) {
     number(local, chosen, places);
-    Vector matrix(static_cast<std::size_t>(groups_) * groups_, 0.0);
+    // Where the factors are diagonal, so is the groups' matrix.
+    const bool full = std::any_of(factors.begin(), factors.end(), [](const auto& factor) { return factor.is_full(); });
+    const std::size_t stride = full ? groups_ : 0;
+    Vector matrix(full ? stride * stride : groups_, 0.0);
     for (std::size_t k = 0; k < factors.size(); ++k)
       factors[k].each_of_inverse([&](int i, int j, double entry) {
         const int g = std::min(group_[k][i], group_[k][j]), h = std::max(group_[k][i], group_[k][j]);
         const double twice = g == h && i != j ? 2.0 : 1.0;
-        matrix[static_cast<std::size_t>(h) * groups_ + g] -= twice * z_[k][i] * z_[k][j] * entry;
+        matrix[h * stride + g] -= twice * z_[k][i] * z_[k][j] * entry;
       });
-    factor_.build(
-        groups_, [&](int g, int h) { return matrix[static_cast<std::size_t>(h) * groups_ + g] + (g == h ? 1.0 : 0.0); },
-        true);
+    factor_.build(groups_, [&](int g, int h) { return matrix[h * stride + g] + (g == h ? 1.0 : 0.0); }, full);
   }
   void solve(std::vector<ClassFactor>& factors, std::vector<Vector>& x) {
     Vector along(groups_, 0.0);
