@@ -82,18 +82,23 @@ class ClassMethod {
     come_from_warmer(solver_.problem().settings.tol, [](ClassSolver<P>& at, const Vector& b, const Vector& a) {
       if (!a.empty()) at.start_from(b.data(), a.data(), 0.0);
       at.fit_null();
+      return true;
     });
   }
-  // So is a solution whose kinks have held the steps up; what was found is kept where that proves no more.
+  // So is a solution whose kinks have held the steps up, unless it is not the kinks; what was found is kept where that
+  // proves no more.
   ClassOutcome cool_down(double alpha, const ClassOutcome& found) {
     const Vector b = solver_.iterate().b, a = solver_.iterate().a;
     int steps = found.iterations;
-    come_from_warmer(tuning::tolerance_of_cooling, [&](ClassSolver<P>& at, const Vector& from_b, const Vector& from_a) {
+    const auto solve = [&](ClassSolver<P>& at, const Vector& from_b, const Vector& from_a) {
       at.fit_null();
       if (!from_a.empty()) at.start_from(from_b.data(), from_a.data(), alpha);
-      steps += at.solve_at(alpha, alpha).iterations;
-    });
-    ClassOutcome cooled = solver_.solve_at(alpha, alpha);
+      const ClassOutcome warmer = at.solve_at(alpha, alpha);
+      steps += warmer.iterations;
+      return warmer.converged;
+    };
+    ClassOutcome cooled =
+        come_from_warmer(tuning::tolerance_of_cooling, solve) ? solver_.solve_at(alpha, alpha) : found;
     if (!(cooled.gap < found.gap)) {
       solver_.start_from(b.data(), a.data(), alpha);
       return found;
@@ -101,9 +106,10 @@ class ClassMethod {
     cooled.iterations += steps;
     return cooled;
   }
-  // Goes from problem to problem, each colder than the last, and lets the solver stand where they end.
+  // Goes from problem to problem, each colder than the last, and lets the solver stand where they end; returns whether
+  // all of them were as they should be.
   template <class Go>
-  void come_from_warmer(double tol, Go&& go) {
+  bool come_from_warmer(double tol, Go&& go) {
     const P& problem = solver_.problem();
     Settings settings = problem.settings;
     settings.tol = std::max(settings.tol, tol);
@@ -114,11 +120,12 @@ class ClassMethod {
       const P warm(problem.design, {rho, problem.loss.u, problem.loss.kappa}, problem.samples, problem.penalty,
                    settings, problem.form);
       ClassSolver<P> at(warm);
-      go(at, b, a);
+      if (!go(at, b, a)) return false;
       b = at.iterate().b;
       a = at.iterate().a;
     }
     solver_.start_from(b.data(), a.data(), 0.0);
+    return true;
   }
 
   ClassSolver<P> solver_;
