@@ -197,9 +197,9 @@ inline constexpr int foreseen_steps = 25;
 // huberized hinge of delta .001 on a kernel near 1e8, whose steps gain what rounding makes of the scores; a hinge on
 // 38x67 columns near 1e6, 10,000 steps and 8 s for a tenth of the gap).
 inline constexpr int steps_of_a_crawl = 100;
-// Those of many classes are dearer, and each solves a model of all classes (fuzzed: a kernel of 38 samples in five, 700
+// And so many where rounding alone is more than may be claimed (fuzzed: a kernel of 38 samples in five classes, 700
 // steps and 39 s in which the objective went up and down by its rounding).
-inline constexpr int class_steps_of_a_crawl = 20;
+inline constexpr int steps_beyond_rounding = 20;
 inline constexpr double share_of_a_crawl = 0.05;
 // Violations are looked at again once a step has taken nine tenths of those of the columns that entered.
 inline constexpr double check_again = 0.1;
@@ -237,6 +237,8 @@ inline constexpr int largest_class_gram = 1500;
 // of conjugate gradients that it saves (seconds grouped, with a matrix whatever it costs, at this share, with none:
 // sparse 5000 x 20,000 in 20 classes 107, 54, -; dense 200 x 20,000 in 5 1.7, 1.0, 1.1; 5000 x 400 in 10 25, 24, 47).
 inline constexpr double class_gram_per_entry = 0.1;
+// A small one costs little, and without it groups that nearly depend on each other take steps that are none.
+inline constexpr int small_class_gram = 50;
 // Rounds of descent and conjugate gradients on one model.
 inline constexpr int class_rounds = 10;
 // A model is solved to a share of the violation it begins with, between these: this share of what the last one left.

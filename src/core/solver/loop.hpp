@@ -162,7 +162,7 @@ class Solver {
     double check_level = 1.0, best_dual = -INFINITY;
     bool foresees = Course::is_modelled;  // proofs come from steps, as long as these have one
     const int last_foreseen = out.iterations + tuning::foreseen_steps;
-    Crawl crawl(out.iterations, tuning::steps_of_a_crawl);
+    Crawl crawl(out.iterations);
     out.converged = is_ahead_ = false;
     while (true) {
       problem_.settings.check_interrupt();

@@ -37,9 +37,9 @@ class Progress {
 // Whether many steps together lead anywhere: the objective falls by a share of the gap, or the gap itself does.
 class Crawl {
  public:
-  Crawl(int step, int steps) : from_(step), steps_(steps) {}
+  explicit Crawl(int step) : from_(step) {}
   void watch(double gap) { least_ = std::min(least_, gap); }
-  bool is_due(int step) const { return step >= from_ + steps_; }
+  bool is_due(int step) const { return step >= from_ + tuning::steps_of_a_crawl; }
   // Asked whenever it is due; what an objective falls by must be more than its rounding.
   bool is_one(int step, double objective, double rounding) {
     const double gap = std::min(least_, objective), share = tuning::share_of_a_crawl;
@@ -52,7 +52,6 @@ class Crawl {
 
  private:
   int from_;
-  const int steps_;
   double objective_ = INFINITY, gap_ = INFINITY, least_ = INFINITY;
 };
 

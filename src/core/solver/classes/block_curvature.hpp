@@ -189,7 +189,8 @@ class BlockCurvature {
   // Columns up to which a class's matrix is worth what it costs beside a pass over them; alike ones need it anyway.
   int largest_gram(const Columns& features, bool alike) const {
     if (alike) return P::Form::largest_gram;
-    const double most = std::sqrt(tuning::class_gram_per_entry * problem_.design.entries(features));
+    const double worth = std::sqrt(tuning::class_gram_per_entry * problem_.design.entries(features));
+    const double most = std::max<double>(worth, tuning::small_class_gram);
     return static_cast<int>(std::min<double>(most, P::Form::largest_gram));
   }
   std::size_t cell(int k, int i) const { return static_cast<std::size_t>(places_[k][i]) * problem_.m + k; }

@@ -310,7 +310,7 @@ class ClassSolver {
 
   void run(const Level& at, ClassOutcome& out) {
     double best_dual = -INFINITY;
-    Crawl crawl(out.iterations, tuning::class_steps_of_a_crawl);
+    Crawl crawl(out.iterations);
     for (int model = 0;; ++model) {
       problem_.settings.check_interrupt();
       const double forgiven = allowed(at), last_worst = model_.worst();
@@ -330,6 +330,7 @@ class ClassSolver {
       if (model_.worst() <= 3.0 * forgiven) tighten_ *= 0.1;
       if (before - out.objective > tuning::worthwhile * goal_) progress_.begin();
       else progress_.watch(1.0);
+      if (out.iterations >= tuning::steps_beyond_rounding && rounding(at, out.objective) > claim_) break;
       crawl.watch(out.gap);
       if (progress_.is_stalled()) break;
       if (crawl.is_due(out.iterations) && crawl.is_one(out.iterations, out.objective, rounding(at, out.objective)))
