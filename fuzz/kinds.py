@@ -230,10 +230,14 @@ def draw_kernel(rng: Rng) -> Problem:
     if "n_landmarks" in options:
         target["rows"].pop("sample_weight", None)
     # A power of large numbers may have no place among the floating-point ones.
-    large = 1e3 if options.get("dtype") == "float32" else 1e6
-    # So may one over the variance of numbers that differ by rounding alone.
-    flat = bool(X.std() <= 1e-12 * np.abs(X).max())
-    refusable = options["kernel"].startswith("poly") and (flat or bool(np.abs(X).max() > large))
+    single, largest = options.get("dtype") == "float32", np.abs(X).max()
+    # So may one over the variance of numbers that differ by little, or of which one has all weight.
+    flat = bool(X.std() <= (1e-5 if single else 1e-12) * largest)
+    flat |= single and "sample_weight" in target["rows"]
+    if options["kernel"].startswith("poly"):
+        refusable = flat or bool(largest > (1e2 if single else 1e6))
+    else:
+        refusable = options["kernel"] == "linear" and single and bool(largest > 1e15)
     return Problem("kernel", X, storage=storage, options=options, refusable=refusable, **target)
 
 
