@@ -58,12 +58,18 @@ class ClassMethod {
 
   const ClassSolver<P>& solver() const { return solver_; }
   void start_from(const double* b, const double* a, double alpha) { solver_.start_from(b, a, alpha); }
+  // A cold loss has kinks, which hold steps up: a solution far from the last one is reached from warmer ones, and one
+  // that was not reached otherwise.
   ClassOutcome solve_at(double alpha, double previous_alpha) {
-    const ClassOutcome found = solver_.solve_at(alpha, previous_alpha);
     const P& problem = solver_.problem();
     const bool has_kinks = problem.loss.rho < tuning::cold_classes * std::max(1.0, problem.loss.u);
-    if (found.converged || !has_kinks || found.iterations >= problem.settings.max_iter) return found;
-    return cool_down(alpha, found);
+    const bool is_far = previous_alpha > tuning::far_from_cold * alpha;
+    int steps = 0;
+    if (has_kinks && is_far) cool_down(alpha, steps);
+    ClassOutcome found = solver_.solve_at(alpha, previous_alpha);
+    found.iterations += steps;
+    if (found.converged || !has_kinks || is_far || found.iterations >= problem.settings.max_iter) return found;
+    return solve_from_warmer(alpha, found);
   }
 
   double fit_null() {
@@ -85,26 +91,27 @@ class ClassMethod {
       return true;
     });
   }
-  // So is a solution whose kinks have held the steps up, unless it is not the kinks; what was found is kept where that
-  // proves no more.
-  ClassOutcome cool_down(double alpha, const ClassOutcome& found) {
+  // What was found is kept where this proves no more.
+  ClassOutcome solve_from_warmer(double alpha, const ClassOutcome& found) {
     const Vector b = solver_.iterate().b, a = solver_.iterate().a;
     int steps = found.iterations;
-    const auto solve = [&](ClassSolver<P>& at, const Vector& from_b, const Vector& from_a) {
-      at.fit_null();
-      if (!from_a.empty()) at.start_from(from_b.data(), from_a.data(), alpha);
-      const ClassOutcome warmer = at.solve_at(alpha, alpha);
-      steps += warmer.iterations;
-      return warmer.converged;
-    };
-    ClassOutcome cooled =
-        come_from_warmer(tuning::tolerance_of_cooling, solve) ? solver_.solve_at(alpha, alpha) : found;
+    ClassOutcome cooled = cool_down(alpha, steps) ? solver_.solve_at(alpha, alpha) : found;
     if (!(cooled.gap < found.gap)) {
       solver_.start_from(b.data(), a.data(), alpha);
       return found;
     }
     cooled.iterations += steps;
     return cooled;
+  }
+  // Lets the solver stand where warmer solutions lead; returns whether they lead anywhere. Adds to their steps.
+  bool cool_down(double alpha, int& steps) {
+    return come_from_warmer(tuning::tolerance_of_cooling, [&](ClassSolver<P>& at, const Vector& b, const Vector& a) {
+      at.fit_null();
+      if (!a.empty()) at.start_from(b.data(), a.data(), alpha);
+      const ClassOutcome warmer = at.solve_at(alpha, alpha);
+      steps += warmer.iterations;
+      return warmer.converged;
+    });
   }
   // Goes from problem to problem, each colder than the last, and lets the solver stand where they end; returns whether
   // all of them were as they should be.
