@@ -147,7 +147,7 @@ class SearchMixin(MarginClassifierMixin):
         weighted = self.class_weight is not None
         told = self.calibrate
         if told == AUTO:
-            # Of many classes a temperature gains nothing (benchmarks/results-classes.md).
+            # Of many classes a temperature seldom gains (benchmarks/results-classes.md).
             can = has_link and not weighted and target.n_classes == 2
             told = can and self.search != "paper" and can_calibrate(folds, target)
         free = self.fit_intercept and self.search != "paper"
