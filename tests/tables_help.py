@@ -1,4 +1,4 @@
-"""Small tables for the tests of the command, the report and the export."""
+"""Small tables for the tests of the command, the report and the export, and the command itself."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+
+from clearning.cli import main
 
 WORDS = np.array(
     ["crew", "deck", "boat", "cold", "band", "night", "ice", "water", "calm", "fast", "rescue"]
@@ -53,3 +55,17 @@ def two_classes(n: int = 60, seed: int = 0) -> dict[str, list[object]]:
     x, z = rng.normal(size=(2, n)).round(3)
     y = np.where(x + 0.5 * z + rng.normal(size=n) > 0, "b", "a")
     return {"x": x.tolist(), "z": z.tolist(), "y": y.tolist()}
+
+
+def run(*words) -> int:
+    """What a command line ends with."""
+    return main([str(word) for word in words])
+
+
+def refused(capsys, *words) -> str:
+    """The one sentence of a command that fails."""
+    assert run(*words) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("clearning: ")
+    assert error.count("\n") == 1
+    return error

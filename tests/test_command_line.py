@@ -10,26 +10,12 @@ import time
 import numpy as np
 import polars as pl
 import pytest
-from tables_help import passengers, two_classes, write_csv
+from tables_help import passengers, refused, run, two_classes, write_csv
 
 from clearning._words import count, visible
-from clearning.cli import main
 from clearning.tables import FitOptions, TableError, load_model, save_model
 
 HOSTILE = "a\x1b[31m\u202eb\nc\x9b2J"
-
-
-def run(*words):
-    return main([str(word) for word in words])
-
-
-def refused(capsys, *words):
-    """The one sentence of a command that fails."""
-    assert run(*words) == 1
-    error = capsys.readouterr().err
-    assert error.startswith("clearning: ")
-    assert error.count("\n") == 1
-    return error
 
 
 @pytest.fixture(scope="module")

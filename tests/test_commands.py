@@ -11,16 +11,11 @@ from zipfile import ZipFile
 import numpy as np
 import polars as pl
 import pytest
-from tables_help import passengers, two_classes, write_csv
+from tables_help import passengers, refused, run, two_classes, write_csv
 
-from clearning.cli import main
 from clearning.tables import load_model, read_table
 
 OUTPUTS = {"model.skops", "predictions.parquet", "report.html"}
-
-
-def run(*words):
-    return main([str(word) for word in words])
 
 
 @pytest.fixture(scope="module")
@@ -259,7 +254,7 @@ def test_rows_without_weight_are_left_out_and_told(tmp_path, capsys):
     assert min(record["test"]["row"]) >= 52
     columns["w"] = [1.0 if label == "a" else 0.0 for label in columns["y"]]
     write_csv(path, columns)
-    assert "every sample of class 'b' has weight zero" in failed(capsys, *words)
+    assert "every sample of class 'b' has weight zero" in refused(capsys, *words)
 
 
 def test_kinds_can_be_overruled(tmp_path):
@@ -284,35 +279,26 @@ def test_a_leak_is_pointed_out(tmp_path, capsys):
     assert "gives the answer away" in (tmp_path / "report.html").read_text()
 
 
-def failed(capsys, *words):
-    """Run a command that fails, and return its one sentence."""
-    assert run(*words) == 1
-    error = capsys.readouterr().err
-    assert error.startswith("clearning: ")
-    assert error.count("\n") == 1
-    return error
-
-
 def test_failures_are_one_sentence(tmp_path, fitted, capsys):
     path = write_csv(tmp_path / "t.csv", two_classes())
     out = ("-o", tmp_path / "out")
-    assert "did you mean 'y'" in failed(capsys, "fit", path, "--target", "Y", *out)
-    assert "share between 0 and 1" in failed(capsys, "fit", path, "--target", "y", "--test", "3")
-    assert "Column 'y' cannot be both --target and --weight." in failed(
+    assert "did you mean 'y'" in refused(capsys, "fit", path, "--target", "Y", *out)
+    assert "share between 0 and 1" in refused(capsys, "fit", path, "--target", "y", "--test", "3")
+    assert "Column 'y' cannot be both --target and --weight." in refused(
         capsys, "fit", path, "--target", "y", "--weight", "y"
     )
-    assert "cannot both" in failed(
+    assert "cannot both" in refused(
         capsys, "fit", path, "--target", "y", "--time", "x", "--group", "z"
     )
-    assert "lacks the columns" in failed(
+    assert "lacks the columns" in refused(
         capsys, "predict", fitted / "model.skops", path, "-o", tmp_path / "o.csv"
     )
-    assert "no ending" in failed(
+    assert "no ending" in refused(
         capsys, "predict", fitted / "model.skops", path, "-o", tmp_path / "o.docx"
     )
     (tmp_path / "bad.skops").write_bytes(b"PK nothing")
     for command in ("predict", "explain"):
-        assert "is no skops file" in failed(
+        assert "is no skops file" in refused(
             capsys, command, tmp_path / "bad.skops", path, "-o", tmp_path / "o.csv"
         )
     assert not (tmp_path / "o.csv").exists()
@@ -333,19 +319,19 @@ def test_outputs_are_looked_at_before_the_work(tmp_path, fitted, capsys):
     path = write_csv(tmp_path / "t.csv", two_classes())
     fit = ("fit", path, "--target", "y", "-o")
     for out in (path, path / "sub"):
-        assert f"{path} is no folder" in failed(capsys, *fit, out)
+        assert f"{path} is no folder" in refused(capsys, *fit, out)
     (tmp_path / "out" / "report.html").mkdir(parents=True)
-    assert "report.html is a folder" in failed(capsys, *fit, tmp_path / "out")
+    assert "report.html is a folder" in refused(capsys, *fit, tmp_path / "out")
     assert [one.name for one in (tmp_path / "out").iterdir()] == ["report.html"]
     predict = ("predict", fitted / "model.skops", fitted / "t.csv", "-o")
-    assert f"{path} is no folder" in failed(capsys, *predict, path / "o.csv")
+    assert f"{path} is no folder" in refused(capsys, *predict, path / "o.csv")
     (tmp_path / "o.csv").mkdir()
-    assert "o.csv is a folder" in failed(capsys, *predict, tmp_path / "o.csv")
+    assert "o.csv is a folder" in refused(capsys, *predict, tmp_path / "o.csv")
     own = tmp_path / "own" / "predictions.parquet"
     own.parent.mkdir()
     pl.DataFrame(two_classes()).write_parquet(own)
     words = ("fit", own, "--target", "y", "-o", own.parent)
-    assert "predictions.parquet is read by this command" in failed(capsys, *words)
+    assert "predictions.parquet is read by this command" in refused(capsys, *words)
 
 
 def test_a_file_that_is_no_model_or_was_altered_is_told(tmp_path, fitted, capsys):
@@ -353,7 +339,7 @@ def test_a_file_that_is_no_model_or_was_altered_is_told(tmp_path, fitted, capsys
     (tmp_path / "dict.skops").write_bytes(skops_io.dumps({"a": 1}))
     out = ("-o", tmp_path / "o.csv")
     for words in (("predict", fitted / "t.csv"), ("export",), ("report",)):
-        told = failed(capsys, words[0], tmp_path / "dict.skops", *words[1:], *out)
+        told = refused(capsys, words[0], tmp_path / "dict.skops", *words[1:], *out)
         assert "dict.skops holds a dict, not a model that `clearning fit` wrote." in told
     for before, after in ((b"no", b"xx"), (b"handle_unknown", b"handle_unkxxwn")):
         altered = tmp_path / "altered.skops"
@@ -361,7 +347,7 @@ def test_a_file_that_is_no_model_or_was_altered_is_told(tmp_path, fitted, capsys
             for name in whole.namelist():
                 other.writestr(name, whole.read(name).replace(before, after))
         for words in (("predict", fitted / "t.csv"), ("export",), ("report",)):
-            told = failed(capsys, words[0], altered, *words[1:], *out)
+            told = refused(capsys, words[0], altered, *words[1:], *out)
             assert f"clearning: {altered} " in told
 
 
@@ -373,9 +359,9 @@ def test_no_input_is_written_over(tmp_path, fitted, capsys):
     before = table.read_bytes(), model.read_bytes()
     for command in ("predict", "explain", "report"):
         for out in (table, model, tmp_path / "link.csv"):
-            told = failed(capsys, command, model, table, "-o", out)
+            told = refused(capsys, command, model, table, "-o", out)
             assert f"{out} is read by this command: write to another file." in told
-    assert "is read by" in failed(capsys, "export", model, "-o", model)
+    assert "is read by" in refused(capsys, "export", model, "-o", model)
     assert before == (table.read_bytes(), model.read_bytes())
 
 
@@ -435,7 +421,7 @@ def test_a_model_of_another_version_is_told(fitted, tmp_path, capsys, monkeypatc
     assert "made by clearning" in error
     assert "read by 9.9.9" in error
     monkeypatch.setattr(module, "FORMAT", 0)
-    assert "newer clearning" in failed(capsys, "predict", *words)
+    assert "newer clearning" in refused(capsys, "predict", *words)
 
 
 def test_help_is_light():

@@ -197,10 +197,10 @@ inline constexpr int foreseen_steps = 25;
 // huberized hinge of delta .001 on a kernel near 1e8, whose steps gain what rounding makes of the scores; a hinge on
 // 38x67 columns near 1e6, 10,000 steps and 8 s for a tenth of the gap).
 inline constexpr int steps_of_a_crawl = 100;
+inline constexpr double share_of_a_crawl = 0.05;
 // And so many where rounding alone is more than may be claimed (fuzzed: a kernel of 38 samples in five classes, 700
 // steps and 39 s in which the objective went up and down by its rounding).
 inline constexpr int steps_beyond_rounding = 20;
-inline constexpr double share_of_a_crawl = 0.05;
 // Violations are looked at again once a step has taken nine tenths of those of the columns that entered.
 inline constexpr double check_again = 0.1;
 // Violations are allowed a tenth less as long as the gap asks for it, down to this.
