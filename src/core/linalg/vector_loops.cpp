@@ -240,8 +240,10 @@ size_t above(const double* v, const double* norm, double radius, const double* f
 #pragma omp simd reduction(| : any)
     for (size_t i = start; i < end; ++i) any |= is_above(i);
     if (any == 0) continue;
-    for (size_t i = start; i < end; ++i)
-      if (is_above(i)) out[count++] = static_cast<int>(i);
+    for (size_t i = start; i < end; ++i) {  // written wherever it belongs, so that nothing is foreseen in vain
+      out[count] = static_cast<int>(i);
+      count += is_above(i);
+    }
   }
   return count;
 }

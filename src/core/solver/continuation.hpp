@@ -22,7 +22,10 @@ class Continuation {
     latest.a = x.a + ahead.shift;
     latest.drift = x.drift;
     latest.score = x.score;
-    if (!ahead.empty()) loops().axpy(1.0, along.score.data(), latest.score.data(), latest.score.size());
+    if (!ahead.empty()) {
+      loops().axpy(1.0, along.score.data(), latest.score.data(), latest.score.size());
+      latest.drift += along.drift + tuning::unit_rounding * (largest_size(x.score) + largest_size(along.score));
+    }
     latest.largest = largest_size(latest.score);
     Vector values(set.size());
     for (int c = 0; c < set.size(); ++c) values[c] = x.b[set.columns()[c]];
