@@ -13,6 +13,8 @@ if not FOLDER.exists():
 sys.path.insert(0, str(FOLDER))
 
 import workers  # noqa: E402
+from judge import ask  # noqa: E402
+from kinds import draw  # noqa: E402
 
 COUNT = 200
 
@@ -27,3 +29,29 @@ def test_nothing_breaks(seed):
         for failure in one.verdict.failures
     ]
     assert not broken, "\n".join(broken)
+
+
+def test_columns_of_many_scales_are_proved():
+    """42/27885: rounds that all went one way, by little; 2,200 steps, and one penalty unproved."""
+    path = ask(draw(42, 27885)).result
+    assert path.converged.all()
+    assert path.n_iters.max() < 1500
+
+
+@pytest.mark.parametrize(("seed", "index", "steps"), [(19, 104142, 1500), (35, 34031, 100)])
+def test_steps_that_lead_nowhere_end(seed, index, steps):
+    """Hinges of six samples took 7,700 steps, groups of seven classes 200."""
+    assert ask(draw(seed, index)).result.n_iters.max() < steps
+
+
+def test_a_kernel_whose_rounding_is_above_its_penalty_takes_few_steps():
+    """36/122233: 3,000 steps, each with all rounds of its inner problem."""
+    assert ask(draw(36, 122233)).result.n_iter_ < 1000
+
+
+@pytest.mark.parametrize(
+    ("seed", "index"), [(60, 2344), (60, 5127), (60, 5988), (60, 5998), (22, 33705)]
+)
+def test_long_ways_that_lead_somewhere_do_not_end(seed, index):
+    """They take from 97 to 1,250 steps; rules that end others sooner have left them unproved."""
+    assert ask(draw(seed, index)).result.converged.all()

@@ -19,13 +19,26 @@ class GramDescent {
 
   // Returns the number of rounds. Stops when no violation exceeds `target` times what is allowed.
   // Plain descent as long as it is quick; where it crawls, an active-set method: second-order steps on the
-  // non-zero block until no sign changes, then the worst of the zero coefficients enter.
+  // non-zero block until no sign changes, then the worst of the zero coefficients enter; until rounds lead nowhere.
   int solve(InnerProblem& q, const double* m, int stride, double target) {
     int round = 0;
     if (!crawls_ && descend(q, m, stride, target, round)) return round;
-    for (; round < tuning::most_rounds; ++round) {
+    double least = INFINITY;
+    std::size_t largest = 0;
+    const bool bends = std::any_of(q.ridge.begin(), q.ridge.end(), [](double ridge) { return ridge > 0.0; });
+    const int patience = crawls_ ? tuning::idle_rounds : tuning::most_rounds;
+    for (int idle = 0; round < tuning::most_rounds && idle < patience; ++round) {
       settle(q, m, stride, target);
-      if (q.worst() <= target) break;
+      const double worst = q.worst();
+      if (worst <= target) break;
+      idle = worst < tuning::better_violation * least || set_.size() > largest ? 0 : idle + 1;
+      least = std::min(least, worst);
+      largest = std::max(largest, set_.size());
+      if (bends && !crawls_ && idle % tuning::rounds_of_a_way == 0) {
+        if (idle > 0) go_on(q);
+        before_b_ = q.b;
+        before_g_ = q.g;
+      }
       enter(q, m, stride);
     }
     return round;
@@ -63,6 +76,27 @@ class GramDescent {
       if (!only_active && q.b[j] != 0.0) active_.push_back(j);
     }
     return worst;
+  }
+
+  // Where rounding asks for a jitter above the ridge, rounds make short steps along what the ridge alone bends, all the
+  // same way: on to where the model is least on it, as far as no sign changes. Slopes are linear along the way.
+  void go_on(InnerProblem& q) const {
+    double slope = 0.0, bend = 0.0, size = tuning::farthest_way;
+    for (int j = 0; j < q.count; ++j) {
+      const double way = q.b[j] - before_b_[j];
+      if (way == 0.0) continue;
+      const double side = q.b[j] != 0.0 ? q.b[j] : way;
+      slope += way * (q.g[j] + std::copysign(q.l1[j], side));
+      bend += way * (q.g[j] - before_g_[j]);
+      const auto [low, high] = sign_range(side, q.l1[j], q.lower[j], q.upper[j]);
+      size = std::min(size, ((way < 0.0 ? low : high) - q.b[j]) / way);
+    }
+    if (bend > 0.0) size = std::min(size, -slope / bend);
+    if (!(slope < 0.0 && size > 0.0)) return;
+    for (int j = 0; j < q.count; ++j) {
+      q.b[j] += size * (q.b[j] - before_b_[j]);
+      q.g[j] += size * (q.g[j] - before_g_[j]);
+    }
   }
 
   // Moves the worst offenders among the zero coefficients.
@@ -174,6 +208,7 @@ class GramDescent {
   std::vector<std::pair<double, int>> offenders_;
   Columns active_, set_;
   Vector step_, saved_step_, saved_b_, saved_g_;
+  Vector before_b_, before_g_;  // where the way of the last rounds began
   const bool crawls_;
 };
 

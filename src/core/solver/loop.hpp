@@ -172,6 +172,7 @@ class Solver {
       const Verdict first = course.before_step(out);
       if (first == Verdict::again) continue;
       if (first == Verdict::stop) break;
+      if (!by_step && out.iterations >= last_foreseen) keep_better(course, out.gap, best_dual);
       crawl.watch(out.gap);
       if (crawl.is_due(out.iterations)) {
         best_dual -= rounding(objective(course));  // it was found with the scores that go now
@@ -233,6 +234,15 @@ class Solver {
   typename Screening<P>::Ranked violators(const DualPoint& dual) {
     if (fixed_) return {};
     return screening_.violators(at_, dual, x_, set_);
+  }
+
+  // Many steps whose gaps go up and down leave the best of their dual points behind: those that no column outside of
+  // the set violates.
+  template <class Course>
+  void keep_better(const Course& course, double found, double& best_dual) {
+    const double now = objective(course);
+    if (!(found < tuning::better_gap * (now - best_dual)) || !violators({dual(), x_.b, x_.form}).empty()) return;
+    best_dual = std::max(best_dual, now - gap(course));
   }
 
   // The next step, which is not taken yet. Where it is to be the proof its model is solved more exactly.

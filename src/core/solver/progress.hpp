@@ -34,15 +34,16 @@ class Progress {
   double best_ = INFINITY;
 };
 
-// Whether many steps together lead anywhere: the objective falls by a share of the gap, or the gap itself does.
+// Whether many steps together lead anywhere: the objective falls by a share of the gap, or the gap itself does. A step
+// that takes the work of several counts as so many.
 class Crawl {
  public:
-  explicit Crawl(int step) : from_(step) {}
+  explicit Crawl(int step) : first_(step), from_(step) {}
   void watch(double gap) { least_ = std::min(least_, gap); }
   bool is_due(int step) const { return step >= from_ + tuning::steps_of_a_crawl; }
   // Asked whenever it is due; what an objective falls by must be more than its rounding.
   bool is_one(int step, double objective, double rounding) {
-    const double gap = std::min(least_, objective), share = tuning::share_of_a_crawl;
+    const double gap = std::min(least_, objective), share = share_at(step);
     const bool is = objective_ - objective < std::max(share * gap, rounding) && gap > (1.0 - share) * gap_;
     from_ = step;
     objective_ = objective;
@@ -51,7 +52,12 @@ class Crawl {
   }
 
  private:
-  int from_;
+  double share_at(int step) const {
+    const double times = std::max(1.0, (step - first_) / tuning::steps_of_a_long_way);
+    return std::min(times * tuning::share_of_a_crawl, tuning::largest_share_of_a_crawl);
+  }
+
+  int first_, from_;
   double objective_ = INFINITY, gap_ = INFINITY, least_ = INFINITY;
 };
 

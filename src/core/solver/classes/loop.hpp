@@ -310,7 +310,8 @@ class ClassSolver {
 
   void run(const Level& at, ClassOutcome& out) {
     double best_dual = -INFINITY;
-    Crawl crawl(out.iterations);
+    int work = 0;
+    Crawl crawl(work);
     for (int model = 0;; ++model) {
       problem_.settings.check_interrupt();
       const double forgiven = allowed(at), last_worst = model_.worst();
@@ -333,8 +334,10 @@ class ClassSolver {
       if (out.iterations >= tuning::steps_beyond_rounding && rounding(at, out.objective) > claim_) break;
       crawl.watch(out.gap);
       if (progress_.is_stalled()) break;
-      if (crawl.is_due(out.iterations) && crawl.is_one(out.iterations, out.objective, rounding(at, out.objective)))
-        break;
+      // A model that all its rounds have not solved, for next to nothing, has cost as much as many that were.
+      const bool in_vain = !model_.is_solved() && before - out.objective < tuning::gain_of_a_crawl * goal_;
+      work += in_vain ? tuning::class_rounds : 1;
+      if (crawl.is_due(work) && crawl.is_one(work, out.objective, rounding(at, out.objective))) break;
     }
     if (best_dual == -INFINITY) look_at(at, out, best_dual);
   }

@@ -28,7 +28,8 @@ class ClassModel {
   const Vector& foreseen_b() const { return foreseen_b_; }
   // The second derivative of the form along the step.
   double form_bend() const { return problem_.form.inner(start_, b_, coupled_); }
-  double worst() const { return worst_; }  // violation where the model began
+  double worst() const { return worst_; }        // violation where the model began
+  bool is_solved() const { return is_solved_; }  // the last one, in its rounds
 
   // The decrease of the loss and of the form along the step, to first order.
   double slope_along() const {
@@ -80,6 +81,7 @@ class ClassModel {
       const bool confined = polish({x, at, set, 0.5 * accuracy, tuning::class_rounds});
       solved = !confined && problem_.penalty.violation(at, features, set.in(), b_, slope_) <= accuracy;
     }
+    is_solved_ = solved;
     if (!solved) give_up_on_sweeps();
     even_out(x);
   }
@@ -445,6 +447,7 @@ class ClassModel {
   double worst_ = 0.0, lift_ = 0.0, ridge_ = 0.0;
   int fresh_steps_ = -1, lost_steps_ = 0;
   bool is_stale_ = true, is_joint_ = true;
+  bool is_solved_ = true;
   bool crawls_ = false;  // a model was not solved
 };
 

@@ -68,8 +68,9 @@ class ClassMethod {
     if (has_kinks && is_far) cool_down(alpha, steps);
     ClassOutcome found = solver_.solve_at(alpha, previous_alpha);
     found.iterations += steps;
+    if (found.converged) cooled_in_vain_ = false;
     if (found.converged || !has_kinks || is_far || found.iterations >= problem.settings.max_iter) return found;
-    return solve_from_warmer(alpha, found);
+    return cooled_in_vain_ ? found : solve_from_warmer(alpha, found);
   }
 
   double fit_null() {
@@ -96,6 +97,7 @@ class ClassMethod {
     const Vector b = solver_.iterate().b, a = solver_.iterate().a;
     int steps = found.iterations;
     ClassOutcome cooled = cool_down(alpha, steps) ? solver_.solve_at(alpha, alpha) : found;
+    cooled_in_vain_ = !cooled.converged;
     if (!(cooled.gap < found.gap)) {
       solver_.start_from(b.data(), a.data(), alpha);
       return found;
@@ -136,6 +138,7 @@ class ClassMethod {
   }
 
   ClassSolver<P> solver_;
+  bool cooled_in_vain_ = false;  // the last penalty that was not reached otherwise was not by way of warmer ones either
 };
 
 template <class P>
