@@ -67,6 +67,14 @@ def test_a_descent_ends_where_the_score_has_turned_or_at_the_floor():
     assert near.alphas[near.best] / near.alphas[near.best - 1] == pytest.approx(FINE)
 
 
+def test_a_descent_does_not_end_before_it_is_where_the_best_is_expected():
+    """The first penalty is the best by chance, until the score rises much further down."""
+    late = np.where(np.arange(40) < 10, -1.0, -np.abs(np.arange(40) - 14.0) / 8)
+    late[0] = -0.9
+    assert walked(late, Descent(1.0, 1e-12)).best == 0
+    assert walked(late, Descent(1.0, 1e-12, near=1e-5)).best == 14
+
+
 def test_a_flat_score_is_not_followed_for_ever_but_a_flat_beginning_is():
     flat = np.zeros(60)
     assert len(walked(flat, Descent(1.0, 1e-9)).alphas) == 19

@@ -57,7 +57,7 @@ class Given:
 class Descent:
     """Penalties from `top` down until the score has turned, or `floor` is reached.
 
-    Below `near`, where the best is expected, the steps are finer.
+    Below `near`, where the best is expected, the steps are finer; above it no score has turned.
     """
 
     top: float
@@ -82,7 +82,8 @@ class Descent:
             return alphas[: max(1, np.count_nonzero((alphas > self.near) & (alphas >= floor)))]
         last = float(trial.alphas[-1])
         alpha = last * (FINE if last <= self.near / STEP else STEP)
-        return None if trial.has_turned() or alpha < floor else np.array([alpha])
+        has_turned = not last > self.near > 0.0 and trial.has_turned()
+        return None if has_turned or alpha < floor else np.array([alpha])
 
     def part(self, n_alphas: int) -> float:
         # Every penalty takes longer than the one before.
