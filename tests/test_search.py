@@ -67,6 +67,14 @@ def test_a_descent_ends_where_the_score_has_turned_or_at_the_floor():
     assert near.alphas[near.best] / near.alphas[near.best - 1] == pytest.approx(FINE)
 
 
+def test_a_descent_does_not_end_before_it_is_where_the_best_is_expected():
+    """The first penalty is the best by chance, until the score rises much further down."""
+    late = np.where(np.arange(40) < 10, -1.0, -np.abs(np.arange(40) - 14.0) / 8)
+    late[0] = -0.9
+    assert walked(late, Descent(1.0, 1e-12)).best == 0
+    assert walked(late, Descent(1.0, 1e-12, near=1e-5)).best == 14
+
+
 def test_a_flat_score_is_not_followed_for_ever_but_a_flat_beginning_is():
     flat = np.zeros(60)
     assert len(walked(flat, Descent(1.0, 1e-9)).alphas) == 19
@@ -75,7 +83,8 @@ def test_a_flat_score_is_not_followed_for_ever_but_a_flat_beginning_is():
 
 
 def test_ridges_begin_and_end_at_the_same_penalties_as_others():
-    ridge, lasso = Descent.below(1000.0, 0.0, 1e-4, 0.0), Descent.below(1.0, 1.0, 1e-4, 0.0)
+    ridge = Descent.below(1000.0, 0.0, 30.0, 1e-4, 0.0)
+    lasso = Descent.below(1.0, 1.0, 30.0, 1e-4, 0.0)
     assert ridge.floor == pytest.approx(lasso.floor)
     assert ridge.top == pytest.approx(30.0 * lasso.top)
 
@@ -196,7 +205,7 @@ def test_a_kernel_that_cannot_bend_yet_goes_on():
 
 def test_widths_are_looked_for_on_landmarks_and_the_best_is_fitted_on_all(moons, monkeypatch):
     X, y = moons
-    monkeypatch.setattr(_kernel_problems, "COARSE", 30)
+    monkeypatch.setattr(_kernel_problems, "COARSE_OF_FEW", 30)
     model = KernelCLearningClassifierCV(cv=3, tol=1e-8, calibrate=False).fit(X, y)
     table, best = model.cv_results_, model.best_index_
     assert set(table["param_n_landmarks"]) == {30, 200}
@@ -214,6 +223,21 @@ def test_widths_are_looked_for_on_landmarks_and_the_best_is_fitted_on_all(moons,
     )
     expected = cross_val_score(single, X, y, cv=StratifiedKFold(3), scoring="neg_log_loss")
     assert table["mean_test_score"][best] == pytest.approx(np.mean(expected), abs=1e-4)
+
+
+def test_few_samples_are_looked_at_whole(moons):
+    model = KernelCLearningClassifierCV(cv=3).fit(*moons)
+    assert set(model.cv_results_["param_n_landmarks"]) == {200}
+    assert model.l1_ratio_ == 0.1
+    some = KernelCLearningClassifierCV(cv=3, n_landmarks=40).fit(*moons)
+    assert set(some.cv_results_["param_n_landmarks"]) == {40}
+
+
+def test_three_classes_have_a_default_of_their_own(moons):
+    X = moons[0][:60]
+    model = KernelCLearningClassifierCV(cv=2, gammas=("median",)).fit(X, np.arange(60) % 3)
+    assert model.l1_ratio_ == 0.5
+    assert 0.0 in model.cv_results_["param_u"]
 
 
 # --- Edges ------------------------------------------------------------------------------------

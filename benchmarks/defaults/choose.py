@@ -37,6 +37,8 @@ from report import Table
 from sklearn.metrics import log_loss
 
 from clearning import CLearningClassifierCV, KernelCLearningClassifierCV
+from clearning._search_space import KERNEL as KERNEL_AUTO
+from clearning._search_space import KERNEL_OF_MANY
 from defaults.problems import CHOSEN_SETS, PROBLEMS
 
 PAPER, DEFAULT = "paper (the old default)", "new default"
@@ -70,7 +72,11 @@ KERNEL = {
     "free offset": Variant({}, {"offset": 0.0}),
     "wins by two errors": Variant({}, {"clearly": 2.0}),
     "any win counts": Variant({}, {"clearly": 0.0}),
+    "l1_ratio = 0.5": Variant({"l1_ratios": (0.5,)}),
+    "l1_ratio = 0.02": Variant({"l1_ratios": (0.02,)}),
     "l1_ratio = 0": Variant({"l1_ratios": (0.0,)}),
+    "near the hinge": Variant({}, {"losses": (*KERNEL_AUTO.losses, (0.1, 1.0))}),
+    "(1, 0) too": Variant({}, {"losses": KERNEL_OF_MANY.losses}),
     "l1_ratio 0, then 0.5": Variant({}, {"l1_ratios": (0.0, 0.5)}),
     "not calibrated": Variant({"calibrate": False}),
     "one width": Variant({"gammas": ("median",)}),

@@ -30,8 +30,11 @@ _AROUND = (1 / 3, 3.0, 9.0)
 _FURTHER = 3.0
 _FARTHEST = 3.0**5
 _FINER = (3.0**-0.5, 3.0**0.5)
-# So many landmarks are enough to tell widths and losses apart.
-COARSE = 200
+# So many landmarks tell widths and losses apart. Fewer than that hide what narrow kernels can do:
+# 200 of 300 samples chose wide ones for pictures (benchmarks/results-defaults.md). Beyond so many
+# samples more take half as long again, and choose no better.
+COARSE, COARSE_OF_FEW = 200, 300
+FEW = 500
 
 
 @dataclass(frozen=True)
@@ -103,7 +106,8 @@ class KernelProblems:
         """The given widths, or the one to begin with."""
         self._tried = [kernel.gamma for kernel in self.kernels]
         count = len(self.some)
-        size = min(self._size, COARSE, count) if self.auto else self._size
+        coarse = COARSE if len(self.samples) > FEW else COARSE_OF_FEW
+        size = min(self._size, coarse, count) if self.auto else self._size
         return [{"gamma": gamma, "n_landmarks": size, "n_samples": count} for gamma in self._tried]
 
     def beside(self, best: Of) -> list[Of]:

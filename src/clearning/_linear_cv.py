@@ -150,6 +150,7 @@ class CLearningClassifierCV(SearchMixin, BaseLinearClassifier):
     """
 
     _auto: ClassVar[Auto] = LINEAR
+    _auto_of_many: ClassVar[Auto] = LINEAR
     _cheaper: ClassVar[str] = (
         "Threads (n_jobs=-1), fewer folds (cv=3) or a given l1_ratios take less."
     )

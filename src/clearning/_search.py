@@ -81,9 +81,13 @@ class OneProblem:
 
 @dataclass(frozen=True)
 class Penalties:
-    """A grid of penalties for all, or None: each trial's own descent, not below a floor."""
+    """A grid of penalties for all, or None: each trial's own descent, not below a floor.
+
+    Where there is little of the ℓ₁ part it begins at `top` times the largest of that part alone.
+    """
 
     grid: Grid | None
+    top: float
     floor: float | None = None
 
     def schedule(self, problem: Problem, each: Combination, work: Work, near: float) -> Schedule:
@@ -97,7 +101,7 @@ class Penalties:
         if self.floor is not None:
             return Descent(top, self.floor * top, near)
         floor = _BELOW_THE_GRID * problem.design.auto_min_ratio
-        return Descent.below(top, each.l1_ratio, floor, near)
+        return Descent.below(top, each.l1_ratio, self.top, floor, near)
 
 
 @dataclass(frozen=True)

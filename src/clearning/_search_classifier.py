@@ -55,6 +55,7 @@ class SearchMixin(MarginClassifierMixin):
     """A classifier with the parameters above, ``loss`` and ``delta``."""
 
     _auto: ClassVar[Auto]
+    _auto_of_many: ClassVar[Auto]
     loss: str | Loss
     delta: float
     # What those had that were pickled before there was a choice.
@@ -100,7 +101,7 @@ class SearchMixin(MarginClassifierMixin):
             rhos=self._asked("rhos"),
             us=self._asked("us"),
             delta=self.delta,
-            auto=self._auto,
+            auto=self._auto if target.n_classes == 2 else self._auto_of_many,
         )
         has_link = space.first[0].loss.has_link
         calibration = self._calibration(folds, target, sample_weight, has_link=has_link)
@@ -157,9 +158,9 @@ class SearchMixin(MarginClassifierMixin):
     def _penalties(self) -> Penalties:
         alphas = self._asked("alphas")
         if not isinstance(alphas, str):
-            return Penalties(check_grid(alphas, self.alpha_min_ratio))
+            return Penalties(check_grid(alphas, self.alpha_min_ratio), self._auto.top)
         floor = Range(0.0, 1.0).check("alpha_min_ratio", self.alpha_min_ratio, AUTO)
-        return Penalties(None, None if floor == AUTO else floor)
+        return Penalties(None, self._auto.top, None if floor == AUTO else floor)
 
     def _searched(self) -> dict[str, str]:
         """Return what has a range, each with the parameter that sets it."""

@@ -25,8 +25,6 @@ _FIRST_STRETCH = 4
 _PATIENCE = 5
 # Penalties that a descent usually takes.
 _USUAL = 11
-# Where a ridge alone has no largest penalty, the path begins at so many times that of the l1 part.
-_RIDGE_TOP = 30.0
 _LEAST_L1_RATIO = 1e-3
 
 
@@ -57,7 +55,7 @@ class Given:
 class Descent:
     """Penalties from `top` down until the score has turned, or `floor` is reached.
 
-    Below `near`, where the best is expected, the steps are finer.
+    Below `near`, where the best is expected, the steps are finer; above it no score has turned.
     """
 
     top: float
@@ -65,13 +63,16 @@ class Descent:
     near: float = 0.0
 
     @classmethod
-    def below(cls, largest: float, l1_ratio: float, floor: float, near: float) -> Descent:
+    def below(
+        cls, largest: float, l1_ratio: float, top: float, floor: float, near: float
+    ) -> Descent:
         """Return the descent from the largest penalty with a coefficient, at this l1_ratio.
 
-        The floor is a share of the largest at l1_ratio = 1: the same penalty for every ratio.
+        Top and floor are shares of the largest at l1_ratio = 1: the same penalties for every ratio.
+        A ridge alone has no largest one, and begins at the top.
         """
         slope = largest * max(l1_ratio, _LEAST_L1_RATIO)
-        return cls(min(largest, _RIDGE_TOP * slope), floor * slope, near)
+        return cls(min(largest, top * slope), floor * slope, near)
 
     def next(self, trial: Trial) -> Array | None:
         # The floor itself is a power of the step as well as rounding allows.
@@ -82,7 +83,8 @@ class Descent:
             return alphas[: max(1, np.count_nonzero((alphas > self.near) & (alphas >= floor)))]
         last = float(trial.alphas[-1])
         alpha = last * (FINE if last <= self.near / STEP else STEP)
-        return None if trial.has_turned() or alpha < floor else np.array([alpha])
+        has_turned = not last > self.near > 0.0 and trial.has_turned()
+        return None if has_turned or alpha < floor else np.array([alpha])
 
     def part(self, n_alphas: int) -> float:
         # Every penalty takes longer than the one before.
