@@ -165,6 +165,9 @@ inline constexpr std::size_t entering = 8;
 // Columns that a matrix takes in at a time, beside one for so many that it holds: more would have to leave again, one
 // by one (kernel path of 1600 samples, 50 penalties: up to 400 steps a penalty, by 25).
 inline constexpr std::size_t held_per_entering = 30;
+// Solves of what the coefficients' own digits leave of a model (columns of 1e6 without an intercept: gaps of 1e-5 that
+// no step takes, because each moves a coefficient by less than its last digit).
+inline constexpr int solves_of_rest = 3;
 // A step cut off coefficient by coefficient is taken if it keeps this share of the full one's decrease.
 inline constexpr double projected_gain = 0.3;
 // Conjugate gradients: most steps, when a system counts as solved, and how many steps may pass without halving the

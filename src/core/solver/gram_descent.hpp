@@ -22,6 +22,7 @@ class GramDescent {
   // non-zero block until no sign changes, then the worst of the zero coefficients enter; until rounds lead nowhere.
   int solve(InnerProblem& q, const double* m, int stride, double target) {
     int round = 0;
+    rest_.clear();
     if (!crawls_ && descend(q, m, stride, target, round)) return round;
     double least = INFINITY;
     std::size_t largest = 0;
@@ -30,7 +31,7 @@ class GramDescent {
     for (int idle = 0; round < tuning::most_rounds && idle < patience; ++round) {
       settle(q, m, stride, target);
       const double worst = q.worst();
-      if (worst <= target) break;
+      if (worst <= target) return round;
       idle = worst < tuning::better_violation * least || set_.size() > largest ? 0 : idle + 1;
       least = std::min(least, worst);
       largest = std::max(largest, set_.size());
@@ -41,10 +42,34 @@ class GramDescent {
       }
       enter(q, m, stride);
     }
+    find_rest(q, m, stride);
     return round;
   }
 
+  // What the coefficients cannot hold of the solution, being below their last digits; empty where it is solved.
+  const Vector& rest() const { return rest_; }
+
  private:
+  // A second-order step on the non-zero block that is not taken, solved again for what its factor's jitter leaves.
+  void find_rest(const InnerProblem& q, const double* m, int stride) {
+    if (!match(q, m, stride)) return;
+    const Columns& order = factor_.order();
+    rest_.assign(q.count, 0.0);
+    Vector g(q.g);
+    columns_.resize(order.size());
+    for (std::size_t c = 0; c < order.size(); ++c) columns_[c] = m + static_cast<std::size_t>(order[c]) * stride;
+    for (int again = 0; again < tuning::solves_of_rest; ++again) {
+      step_.resize(order.size());
+      for (std::size_t c = 0; c < order.size(); ++c) step_[c] = q.g[order[c]] - g[order[c]] - q.slope(order[c]);
+      factor_.solve(step_.data());
+      for (std::size_t c = 0; c < order.size(); ++c) {
+        rest_[order[c]] += step_[c];
+        g[order[c]] += step_[c] * q.ridge[order[c]];
+      }
+      loops().combine(columns_.data(), columns_.size(), step_.data(), g.size(), g.data());
+    }
+  }
+
   // Sweeps until all is solved, or until they crawl. True if it is solved.
   bool descend(InnerProblem& q, const double* m, int stride, double target, int& round) {
     double before = INFINITY;
@@ -209,6 +234,7 @@ class GramDescent {
   Columns active_, set_;
   Vector step_, saved_step_, saved_b_, saved_g_;
   Vector before_b_, before_g_;  // where the way of the last rounds began
+  Vector rest_;
   const bool crawls_;
 };
 

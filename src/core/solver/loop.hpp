@@ -270,21 +270,27 @@ class Solver {
   // counted, and come in where they cost too much.
   template <class Course>
   double gap_of_step(const Course& course) {
-    if (!curved_.predict(at_, x_, move_, along_)) return INFINITY;
+    const Move finer = step_.beyond_digits(set_, model_, move_);
+    return finer.empty() ? gap_of(course, move_, along_) : gap_of(course, finer, direction_of(problem_, finer));
+  }
+
+  template <class Course>
+  double gap_of(const Course& course, const Move& move, const Direction& along) {
+    if (move.empty() || !curved_.predict(at_, x_, move, along)) return INFINITY;
     const auto outside = violators(curved_.point());
     Columns counted = set_.columns();
     for (const auto& violator : outside) counted.push_back(violator.second);
-    const double gap = gap_of_step(course, counted);
+    const double gap = gap_of(course, move, counted);
     if (!(gap <= at_.goal)) Screening<P>::admit(outside, set_);
     return gap;
   }
 
   template <class Course>
-  double gap_of_step(const Course& course, const Columns& counted) {
+  double gap_of(const Course& course, const Move& move, const Columns& counted) {
     const auto share = [&](double scale, const Vector& dual) { return course.samples_share(scale, dual); };
     const auto length = [&](int j) { return screening_.length(j); };
     double off = 0.0;
-    if (!problem_.free.empty() || !step_.foresee(x_, set_, model_, move_, length, foreseen_, off))
+    if (!problem_.free.empty() || !step_.foresee(x_, set_, model_, move, length, foreseen_, off))
       return certificate_.gap_at(at_, x_, counted, curved_.point(), share);
     for (std::size_t c = set_.size(); c < counted.size(); ++c) foreseen_[counted[c]] = x_.v[counted[c]];
     return certificate_.gap_at(at_, x_, counted, curved_.point(), {foreseen_, off + curved_.off()}, share);
@@ -294,7 +300,7 @@ class Solver {
   // that promises somewhat more is taken, and its dual point proves where it leads.
   template <class Course>
   bool is_proved_by_step(const Course& course, double& best_dual, Outcome& out) {
-    if (move_.empty() || !is_near_) return false;
+    if (!is_near_) return false;
     best_dual = std::max(best_dual, objective(course) - gap_of_step(course));
     return is_ahead_ = is_proved_by(best_dual, course, out);
   }

@@ -67,6 +67,25 @@ class Step {
     return move;
   }
 
+  // The move with what coefficients cannot hold of it, for its dual point; its targets mean nothing. Empty where they
+  // hold it all.
+  Move beyond_digits(const WorkingSet& set, const Model<P>& model, const Move& move) const {
+    Move finer;
+    if (P::Quadratic::needs_gram || !used_gram_ || gram_descent_.rest().empty()) return finer;
+    const Vector& rest = gram_descent_.rest();
+    Vector change(rest);
+    for (std::size_t c = 0; c < move.columns.size(); ++c) change[set.place(move.columns[c])] += move.delta[c];
+    finer.shift = move.shift;
+    for (int c = 0; c < set.size(); ++c) {
+      if (change[c] == 0.0) continue;
+      finer.add(set.columns()[c], 0.0, change[c]);
+      finer.shift -= rest[c] * model.mean(c);
+    }
+    finer.curvature = move.curvature;
+    finer.unit = move.unit;
+    return finer;
+  }
+
   // Whether the model's matrix tells the correlations of the set with the dual point that a move foresees: those with
   // the iterate's, changed by the matrix times the move. Sets v of the set; `off` is how far rounding may have put them
   // off, by a column's length.
