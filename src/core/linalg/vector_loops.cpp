@@ -240,7 +240,7 @@ size_t above(const double* v, const double* norm, double radius, const double* f
 #pragma omp simd reduction(| : any)
     for (size_t i = start; i < end; ++i) any |= is_above(i);
     if (any == 0) continue;
-    for (size_t i = start; i < end; ++i) {  // written wherever it belongs, so that nothing is foreseen in vain
+    for (size_t i = start; i < end; ++i) {  // written always, kept if it counts: a branch would be mispredicted
       out[count] = static_cast<int>(i);
       count += is_above(i);
     }
