@@ -456,3 +456,22 @@ def test_scores_that_have_come_from_afar_are_computed_anew_where_the_loss_is_zer
     scores = X @ path.coefs[0] + path.intercepts[0]
     loss = np.mean(np.maximum(1 - y * scores, 0) ** 2)
     assert loss <= path.objectives[0] * (1 + 1e-9)
+
+
+def test_a_dual_value_found_at_large_scores_is_known_no_better_than_they_are():
+    """52/3641: scores of 1e8 on the way put one 1e-8 too high, and the end of the way had 1e3."""
+    rng = np.random.default_rng(52)
+    for _ in range(60):
+        X = -1e4 + 10 ** rng.uniform(-8, -6) * rng.integers(-3, 4, (3, 1))
+        options = {"l1_ratio": rng.choice([1.0, 0.999999999]), "tol": 1e-9}
+        alpha = 10 ** rng.uniform(-9, -6)
+        path = clearning_path(X, [0, 1, 1], loss="hinge", alphas=[alpha], **options)
+        assert path.objectives[0] - path.dual_gaps[0] <= path.null_objective
+
+
+def test_balanced_weights_of_classes_that_differ_by_any_factor():
+    """52/112542: the smaller class's factor was infinite."""
+    X, y, weight = np.array([[0.0], [1.0]]), [0, 1], [4e137, 5e-180]
+    options = {"class_weight": "balanced", "alphas": [0.01]}
+    odd, even = (clearning_path(X, y, sample_weight=w, **options) for w in (weight, None))
+    assert odd.objectives[0] == pytest.approx(even.objectives[0])

@@ -281,9 +281,8 @@ def _check_weight(
         return weight
     if class_weight == "balanced":
         # Weighted counts, so that a weight of two is the same as a sample seen twice.
-        per_class = totals.sum() / (len(classes) * totals)
-    else:
-        per_class = class_factors(class_weight, classes, classes[codes])
+        return relative(weight / totals[codes])
+    per_class = class_factors(class_weight, classes, classes[codes])
     return relative(weight * relative(per_class)[codes])
 
 

@@ -240,7 +240,8 @@ class LockStep:
         """Take an objective that a pass has found before; no loss is negative."""
         state = self.state
         state.objective[task] = objective
-        state.gap[task] = max(objective - max(state.dual[task], 0.0), 0.0)
+        gap = max(objective - max(state.dual[task], 0.0), 0.0) + self._rounding(task, objective)
+        state.gap[task] = min(gap, objective)
 
     def _point(self, task: tuple[int, int], row: int, plan: Plan, sums: Sums) -> Point:
         total = self.problem.total[task[0]]
@@ -264,10 +265,12 @@ class LockStep:
         columns = problem.columns(part, problem.alphas[k])
         reach = problem.reach(part)
         gap, state.lost[task] = duality_gap(columns, reach, point, problem.fit_intercept)
-        state.dual[task] = max(state.dual[task], state.objective[task] - gap, 0.0)
-        proved = max(state.objective[task] - state.dual[task], 0.0)
-        proved += self._rounding(task, state.objective[task])
-        state.gap[task] = np.fmin(proved, state.objective[task])
+        objective = state.objective[task]
+        rounding = self._rounding(task, objective)
+        proved = max(min(gap, objective - max(state.dual[task], 0.0)), 0.0) + rounding
+        state.gap[task] = np.fmin(proved, objective)
+        # For other points, less what rounding may have made of this one's scores.
+        state.dual[task] = max(state.dual[task], objective - gap - rounding, 0.0)
         before = state.violation[task]
         state.violation[task] = columns.violations(point.b, point.v).max(initial=0.0)
         if state.gap[task] <= problem.goal[part]:
@@ -281,7 +284,7 @@ class LockStep:
         idle &= state.promise[task] < WORTHWHILE * problem.goal[part]
         idle &= state.violation[task] > STALLED * before
         # A step that promises no more than rounding has nothing to give, whatever it does.
-        idle |= state.promise[task] <= self._rounding(task, state.objective[task])
+        idle |= state.promise[task] <= rounding
         state.idle[task] = state.idle[task] + 1 if idle else 0
         if state.idle[task] >= PATIENCE:
             state.status[task] = STUCK

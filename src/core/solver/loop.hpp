@@ -175,8 +175,7 @@ class Solver {
       if (!by_step && out.iterations >= last_foreseen) keep_better(course, out.gap, best_dual);
       crawl.watch(out.gap);
       if (crawl.is_due(out.iterations)) {
-        best_dual -= rounding(objective(course));  // it was found with the scores that go now
-        recompute();                               // what rounding makes of them is no progress
+        recompute();  // what rounding makes of the scores is no progress
         const double now = objective(course);
         if (crawl.is_one(out.iterations, now, rounding(now))) break;
       }
@@ -189,7 +188,7 @@ class Solver {
           model_.expect_contraction(tuning::contraction_after_entry);
         } else {
           if (out.gap > at_.goal) out.gap = gap(course);
-          best_dual = std::max(best_dual, objective(course) - out.gap);
+          best_dual = std::max(best_dual, dual_value(course, out.gap));
           out.converged = out.gap <= at_.goal;
           if (out.converged) break;
           check_level = 1.0;
@@ -240,9 +239,16 @@ class Solver {
   // the set violates.
   template <class Course>
   void keep_better(const Course& course, double found, double& best_dual) {
+    if (!(found < tuning::better_gap * (objective(course) - best_dual))) return;
+    if (violators({dual(), x_.b, x_.form}).empty()) best_dual = std::max(best_dual, dual_value(course, gap(course)));
+  }
+
+  // At a gap of the iterate, for others to be measured by: less what rounding may have made of this one's scores, which
+  // may be far larger than theirs.
+  template <class Course>
+  double dual_value(const Course& course, double gap) const {
     const double now = objective(course);
-    if (!(found < tuning::better_gap * (now - best_dual)) || !violators({dual(), x_.b, x_.form}).empty()) return;
-    best_dual = std::max(best_dual, now - gap(course));
+    return now - gap - rounding(now);
   }
 
   // The next step, which is not taken yet. Where it is to be the proof its model is solved more exactly.
@@ -301,8 +307,11 @@ class Solver {
   template <class Course>
   bool is_proved_by_step(const Course& course, double& best_dual, Outcome& out) {
     if (!is_near_) return false;
-    best_dual = std::max(best_dual, objective(course) - gap_of_step(course));
-    return is_ahead_ = is_proved_by(best_dual, course, out);
+    const double gap = gap_of_step(course);
+    is_ahead_ = out.converged = gap <= at_.goal;
+    if (out.converged) out.gap = gap;
+    else best_dual = std::max(best_dual, dual_value(course, gap));
+    return out.converged;
   }
 
   template <class Course>

@@ -356,8 +356,9 @@ class ClassSolver {
   }
   void measure(const Level& at, const ClassDual& dual, ClassOutcome& out, double& best_dual) {
     const double gap = certificate_.gap(x_, at, dual);
-    best_dual = std::max(best_dual, out.objective - gap);
-    out.gap = out.objective - best_dual;
+    out.gap = std::min(gap, out.objective - best_dual);
+    // For other iterates, less what rounding may have made of this one's scores.
+    best_dual = std::max(best_dual, out.objective - gap - rounding(at, out.objective));
   }
   // After a step that led nowhere: a fresh matrix, more curvature.
   bool reconsider() {
