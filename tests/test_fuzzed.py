@@ -475,3 +475,33 @@ def test_balanced_weights_of_classes_that_differ_by_any_factor():
     options = {"class_weight": "balanced", "alphas": [0.01]}
     odd, even = (clearning_path(X, y, sample_weight=w, **options) for w in (weight, None))
     assert odd.objectives[0] == pytest.approx(even.objectives[0])
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_ridge_beyond_the_range_of_a_double_hides_nothing(classes):
+    """53/60464: alpha times the variance was infinite, and no pull seemed to cost anything."""
+    X, y = np.array([[6.0], [-2.0], [1.0], [3.0]]), np.arange(4) % classes
+    options = {"loss": "logistic", "l1_ratio": 1e-12, "alphas": [5e10], "standardize": True}
+    far, near = (clearning_path(unit * X, y, tol=1e-12, **options) for unit in (1e149, 1.0))
+    assert far.objectives[0] - far.dual_gaps[0] <= near.objectives[0]
+
+
+def test_blocks_refuse_a_ridge_beyond_the_range_of_a_double():
+    model = BlockwiseCLearningClassifier(l1_ratio=1e-12, alpha=5e10, standardize=True)
+    with pytest.raises(ValueError, match="Scale X"):
+        model.fit(1e149 * np.array([[6.0], [-2.0]]), [0, 1])
+
+
+@pytest.mark.parametrize("seed", [219, 1, 2])
+def test_a_way_that_is_gone_on_with_ends_at_the_bounds(seed):
+    """53/8072: rounding took a coefficient past zero by 2e-25."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((13, 118)) * 10.0 ** rng.uniform(-12, 12, 118)
+    X[[3, 7, 9]] = X[[0, 1, 2]]
+    factor = rng.uniform(0, 2, 118) * (rng.random(118) < 0.85)
+    y = rng.integers(0, 2, 13)
+    y[:2] = [0, 1]
+    options = {"loss": rng.choice(["squared_hinge", "logistic"]), "l1_ratio": 0.0}
+    options |= {"alphas": [6e-6, 0.15], "bounds": (-np.inf, 0.0), "penalty_factor": factor}
+    path = clearning_path(X, y, sample_weight=rng.uniform(0.2, 1.7, 13), **options)
+    assert path.coefs.max() <= 0.0

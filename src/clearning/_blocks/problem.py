@@ -119,7 +119,13 @@ class BlockProblem:
     def columns(self, part: int, alpha: float) -> Columns:
         """Return the penalties of one task."""
         l1 = alpha * self.l1_ratio * self.l1_factor[part]
-        ridge = alpha * (1.0 - self.l1_ratio) * self.l2_factor[part]
+        with np.errstate(over="ignore"):
+            ridge = alpha * (1.0 - self.l1_ratio) * self.l2_factor[part]
+        if not np.isfinite(ridge).all():
+            raise ValueError(
+                f"alpha={alpha:g} times the square of a column's scale is beyond the range of a "
+                "double. Scale X."
+            )
         shape = self.lower.shape
         return Columns(
             np.broadcast_to(l1, shape), np.broadcast_to(ridge, shape), self.lower, self.upper

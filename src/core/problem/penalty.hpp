@@ -44,7 +44,9 @@ inline double penalty_conjugate(double v, double l1, double ridge, double lower,
   const double excess = std::fabs(v) - l1;
   const double limit = v > 0.0 ? upper : -lower;
   if (excess <= 0.0 || limit == 0.0) return 0.0;
-  if (ridge > 0.0 && excess <= ridge * limit) return 0.5 * excess * excess / ridge;
+  // A ridge beyond the range of a double is at least the largest that is not.
+  if (ridge > 0.0 && excess <= ridge * limit)
+    return 0.5 * excess * (excess / std::min(ridge, std::numeric_limits<double>::max()));
   if (std::isinf(limit)) return std::numeric_limits<double>::infinity();
   return limit * excess - 0.5 * ridge * limit * limit;
 }

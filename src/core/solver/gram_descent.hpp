@@ -113,15 +113,23 @@ class GramDescent {
       const double side = q.b[j] != 0.0 ? q.b[j] : way;
       slope += way * (q.g[j] + std::copysign(q.l1[j], side));
       bend += way * (q.g[j] - before_g_[j]);
-      const auto [low, high] = sign_range(side, q.l1[j], q.lower[j], q.upper[j]);
+      const auto [low, high] = range_on(q, j, way);
       size = std::min(size, ((way < 0.0 ? low : high) - q.b[j]) / way);
     }
     if (bend > 0.0) size = std::min(size, -slope / bend);
     if (!(slope < 0.0 && size > 0.0)) return;
     for (int j = 0; j < q.count; ++j) {
-      q.b[j] += size * (q.b[j] - before_b_[j]);
       q.g[j] += size * (q.g[j] - before_g_[j]);
+      const double way = q.b[j] - before_b_[j];
+      if (way == 0.0) continue;
+      const auto [low, high] = range_on(q, j, way);
+      q.b[j] = std::clamp(q.b[j] + size * way, low, high);
     }
+  }
+
+  // Where a coefficient may be on this way.
+  static std::pair<double, double> range_on(const InnerProblem& q, int j, double way) {
+    return sign_range(q.b[j] != 0.0 ? q.b[j] : way, q.l1[j], q.lower[j], q.upper[j]);
   }
 
   // Moves the worst offenders among the zero coefficients.
