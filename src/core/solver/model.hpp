@@ -32,11 +32,12 @@ class Model {
   // Whether steps on this set are better taken with the matrix than by sweeps over the columns.
   bool wants_gram(const WorkingSet& set) const {
     if (P::Quadratic::needs_gram) return true;
-    if (crawls_ && set.size() <= tuning::gram_where_descent_crawls) return true;
     if (set.size() > tuning::largest_gram) return false;
     const double k = set.size(), entries = problem_.design.entries(set.columns());
+    const bool crawls = crawls_ && set.size() <= tuning::gram_where_descent_crawls;
+    const double sweeps = crawls ? tuning::sweeps_of_crawling : tuning::expected_sweeps;
     return tuning::fresh_gram_share * gram_cost(k, entries) + tuning::gram_upkeep * k * k <=
-           tuning::expected_sweeps * problem_.design.sweep_cost(entries);
+           sweeps * problem_.design.sweep_cost(entries);
   }
 
   // Whether the old curvature costs more steps than a new matrix of these columns costs time.
