@@ -240,8 +240,13 @@ class LockStep:
         """Take an objective that a pass has found before; no loss is negative."""
         state = self.state
         state.objective[task] = objective
-        gap = max(objective - max(state.dual[task], 0.0), 0.0) + self._rounding(task, objective)
-        state.gap[task] = min(gap, objective)
+        state.gap[task] = self._proved(task, np.inf, self._rounding(task, objective))
+
+    def _proved(self, task: tuple[int, int], gap: float, rounding: float) -> float:
+        """Return what a gap found here, and the best dual value found elsewhere, prove."""
+        objective = self.state.objective[task]
+        proved = max(min(gap, objective - max(self.state.dual[task], 0.0)), 0.0) + rounding
+        return float(np.fmin(proved, objective))
 
     def _point(self, task: tuple[int, int], row: int, plan: Plan, sums: Sums) -> Point:
         total = self.problem.total[task[0]]
@@ -267,8 +272,7 @@ class LockStep:
         gap, state.lost[task] = duality_gap(columns, reach, point, problem.fit_intercept)
         objective = state.objective[task]
         rounding = self._rounding(task, objective)
-        proved = max(min(gap, objective - max(state.dual[task], 0.0)), 0.0) + rounding
-        state.gap[task] = np.fmin(proved, objective)
+        state.gap[task] = self._proved(task, gap, rounding)
         # For other points, less what rounding may have made of this one's scores.
         state.dual[task] = max(state.dual[task], objective - gap - rounding, 0.0)
         before = state.violation[task]
