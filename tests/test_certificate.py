@@ -287,3 +287,24 @@ def test_unpenalised_columns_on_a_grid(loss, l1_ratio, n, p):
         path = clearning_path(X, y, alphas=4, tol=1e-2, **options)
         tight = clearning_path(X, y, alphas=path.alphas, tol=1e-10, **options)
         assert np.all(path.dual_gaps >= path.objectives - tight.objectives - ROUNDING)
+
+
+@pytest.mark.parametrize(("n", "p"), [(200, 50), (500, 100), (100, 300), (300, 300), (2000, 40)])
+def test_a_gap_is_not_far_above_the_error(n, p):
+    """Wherever that error is known: a dual point found with an old curvature is looked into."""
+    shares = []
+    for seed in range(3):
+        draw = np.random.default_rng(seed)
+        X = draw.standard_normal((n, p))
+        for j in range(1, p):
+            X[:, j] = 0.5 * X[:, j - 1] + 0.75**0.5 * X[:, j]
+        y = draw.random(n) < 1.0 / (1.0 + np.exp(-X[:, :10] @ draw.standard_normal(10)))
+        options = {"loss": "logistic", "l1_ratio": 0.5}
+        path = clearning_path(X, y, alphas=60, alpha_min_ratio=1e-3, tol=1e-6, **options)
+        tight = clearning_path(X, y, alphas=path.alphas, tol=1e-12, **options)
+        error = path.objectives - tight.objectives
+        known = error > 10.0 * np.maximum(tight.dual_gaps, 1e-14 * tight.objectives)
+        shares.extend(path.dual_gaps[known] / error[known])
+    assert len(shares) > 150
+    assert np.median(shares) < 1.5
+    assert max(shares) < 30.0

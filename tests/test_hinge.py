@@ -256,3 +256,17 @@ def test_gap_of_an_estimator_is_the_hinge_s(l1_ratio):
     objective = np.maximum(1 - y * (X @ b + a), 0).mean() + penalty
     np.testing.assert_allclose(model.objective_, objective, rtol=1e-10)
     assert 0 <= model.dual_gap_ <= 1e-6
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1e-13, 1e-15])
+def test_the_null_model_is_fitted_to_tiny_columns_without_a_penalty(scale):
+    """What may be left of a violation goes by the column's size."""
+    draw = np.random.default_rng(0)
+    X = draw.standard_normal((60, 3))
+    y = X[:, 0] + 0.5 * draw.standard_normal(60) > 0.0
+    options = {"loss": "hinge", "penalty_factor": [0.0, 1.0, 1.0], "alphas": [0.1]}
+    usual = clearning_path(X, y, **options)
+    tiny = clearning_path(X * [scale, 1.0, 1.0], y, **options)
+    assert tiny.null_objective == pytest.approx(usual.null_objective, rel=1e-6)
+    assert tiny.objectives == pytest.approx(usual.objectives, rel=1e-3)
+    assert tiny.converged.all()

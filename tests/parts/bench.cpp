@@ -57,8 +57,10 @@ class Bench {
   Columns columns() const { return set_.columns(); }
 
   nb::dict propose() {
-    step_.load(at_, iterate_, set_, 1.0);
-    const Move move = step_.propose(at_, iterate_, set_, model_, 1.0, false);
+    step_.load(at_, iterate_, set_, 1.0, [&](int j) { return screening_.mean_size(j); });
+    Excess one(false, 1);
+    one.add(1.0);
+    const Move move = step_.propose(at_, iterate_, set_, model_, one, false);
     nb::dict out;
     out["columns"] = move.columns;
     out["delta"] = numpy(move.delta);

@@ -110,8 +110,7 @@ class GramDescent {
     for (int j = 0; j < q.count; ++j) {
       const double way = q.b[j] - before_b_[j];
       if (way == 0.0) continue;
-      const double side = q.b[j] != 0.0 ? q.b[j] : way;
-      slope += way * (q.g[j] + std::copysign(q.l1[j], side));
+      slope += way * (q.g[j] + std::copysign(q.l1[j], side_on(q, j, way)));
       bend += way * (q.g[j] - before_g_[j]);
       const auto [low, high] = range_on(q, j, way);
       size = std::min(size, ((way < 0.0 ? low : high) - q.b[j]) / way);
@@ -127,9 +126,10 @@ class GramDescent {
     }
   }
 
-  // Where a coefficient may be on this way.
+  // The side of zero on which a coefficient is on this way, and where it may be.
+  static double side_on(const InnerProblem& q, int j, double way) { return q.b[j] != 0.0 ? q.b[j] : way; }
   static std::pair<double, double> range_on(const InnerProblem& q, int j, double way) {
-    return sign_range(q.b[j] != 0.0 ? q.b[j] : way, q.l1[j], q.lower[j], q.upper[j]);
+    return sign_range(side_on(q, j, way), q.l1[j], q.lower[j], q.upper[j]);
   }
 
   // Moves the worst offenders among the zero coefficients.

@@ -10,19 +10,40 @@
 
 namespace clearning {
 
+// Violations, in units of what is allowed. Those that a ridge forgives add up by their squares, so that a few may be
+// larger; of the others the worst counts.
+class Excess {
+ public:
+  Excess(bool adds_up, int count) : adds_up_(adds_up), count_(std::max(count, 1)) {}
+  void add(double violation) {
+    worst_ = std::max(worst_, violation);
+    squares_ += violation * violation;
+  }
+  double worst() const { return worst_; }
+  double total() const { return adds_up_ ? tuning::unit_of_squares * std::sqrt(squares_ / count_) : worst_; }
+
+ private:
+  bool adds_up_;
+  int count_;
+  double worst_ = 0.0, squares_ = 0.0;
+};
+
 // One entry per working-set column; b and g are updated in place.
 struct InnerProblem {
   int count = 0;
   Vector b, g, l1, ridge, lower, upper, allowed;
+  bool adds_up = false;  // a ridge forgives every violation
 
   // Loads the working set at an iterate whose v is fresh. A violation that is at most `allowed` leaves the certificate
-  // as it is: with a ridge its square counts, with l1 alone its share. `tighten` < 1 allows less.
-  template <class P>
-  void load(const Stage<P>& at, const Iterate& x, const WorkingSet& set, double tighten) {
+  // as it is: with a ridge its square counts, with l1 alone its share. `tighten` < 1 allows less; size(j) is a
+  // column's, about one.
+  template <class P, class Size>
+  void load(const Stage<P>& at, const Iterate& x, const WorkingSet& set, double tighten, Size&& size) {
     const auto& net = at.problem.penalty;
     const double level = at.ridge_level(), tol = at.problem.settings.tol;
     const double floor = tuning::least_allowed * tol * std::sqrt(at.goal);
     resize(set.size());
+    adds_up = true;
     for (int c = 0; c < count; ++c) {
       const int j = set.columns()[c];
       b[c] = x.b[j];
@@ -31,10 +52,10 @@ struct InnerProblem {
       ridge[c] = net.quadratic.apart(j, level);
       lower[c] = net.lower[j];
       upper[c] = net.upper[j];
-      const double by_ridge = net.quadratic.forgiven(j, level, l1[c], at.goal, count);
-      const double by_l1 = tol * l1[c];
-      allowed[c] =
-          tuning::share_of_allowed * std::max({by_ridge * std::sqrt(tighten), by_l1 * tighten, floor * tighten});
+      const double by_ridge = net.quadratic.forgiven(j, level, l1[c], at.goal, count) * std::sqrt(tighten);
+      const double otherwise = std::max({tol * l1[c], floor * std::min(1.0, size(j)), tuning::tiny}) * tighten;
+      allowed[c] = tuning::share_of_allowed * std::max(by_ridge, otherwise);
+      adds_up = adds_up && by_ridge >= otherwise;
     }
   }
   void resize(int k) {
@@ -58,11 +79,12 @@ struct InnerProblem {
     allowed.push_back(from.allowed[c]);
   }
   double violation(int j) const { return optimality_violation(b[j], g[j], l1[j], lower[j], upper[j]); }
-  double worst() const {
-    double worst = 0.0;
-    for (int j = 0; j < count; ++j) worst = std::max(worst, violation(j) / allowed[j]);
-    return worst;
+  Excess excess() const {
+    Excess excess(adds_up, count);
+    for (int j = 0; j < count; ++j) excess.add(violation(j) / allowed[j]);
+    return excess;
   }
+  double worst() const { return excess().worst(); }
   // The objective's slope on the side of zero where a coefficient is.
   double slope(int j) const { return g[j] + (b[j] > 0.0 ? l1[j] : -l1[j]); }
   std::pair<double, double> sign_range(int j) const { return clearning::sign_range(b[j], l1[j], lower[j], upper[j]); }
@@ -70,12 +92,12 @@ struct InnerProblem {
   bool interior(int j) const { return (b[j] != 0.0 || l1[j] == 0.0) && b[j] > lower[j] && b[j] < upper[j]; }
 };
 
-// The worst violation at the iterate itself, in units of what was allowed.
+// The violations at the iterate itself, in units of what was allowed.
 template <class P>
-double worst_violation(const Stage<P>& at, const Iterate& x, const WorkingSet& set, const InnerProblem& q) {
-  double worst = 0.0;
-  for (int c = 0; c < q.count; ++c) worst = std::max(worst, at.violation(x, set.columns()[c]) / q.allowed[c]);
-  return worst;
+Excess excess_at(const Stage<P>& at, const Iterate& x, const WorkingSet& set, const InnerProblem& q) {
+  Excess excess(q.adds_up, q.count);
+  for (int c = 0; c < q.count; ++c) excess.add(at.violation(x, set.columns()[c]) / q.allowed[c]);
+  return excess;
 }
 
 }  // namespace clearning

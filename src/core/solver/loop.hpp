@@ -161,6 +161,7 @@ class Solver {
   void run(Course& course, Outcome& out) {
     double check_level = 1.0, best_dual = -INFINITY;
     bool foresees = Course::is_modelled;  // proofs come from steps, as long as these have one
+    bool is_last_proof = false;           // what is proved, if too little, was looked into
     const int last_foreseen = out.iterations + tuning::foreseen_steps;
     Crawl crawl(out.iterations);
     out.converged = is_ahead_ = false;
@@ -188,9 +189,9 @@ class Solver {
           model_.expect_contraction(tuning::contraction_after_entry);
         } else {
           if (out.gap > at_.goal) out.gap = gap(course);
-          best_dual = std::max(best_dual, dual_value(course, out.gap));
           out.converged = out.gap <= at_.goal;
           if (out.converged) break;
+          best_dual = std::max(best_dual, dual_value(course, out.gap));
           check_level = 1.0;
           const Verdict then = course.not_enough(out, worst);
           if (then == Verdict::again) continue;
@@ -202,12 +203,13 @@ class Solver {
       ++out.iterations;
       propose(by_step);
       const int held = set_.size();
-      if (by_step && is_proved_by_step(course, best_dual, out)) break;
+      if (by_step && is_proved_by_step(course, is_last_proof, best_dual, out)) break;
       if (set_.size() > held) continue;
-      if (advance()) {
-        if (is_proved_by(best_dual, course, out)) break;
-        continue;
-      }
+      const bool has_moved = advance();
+      const bool ends = is_last_proof || !has_moved;
+      if (is_proved_by(best_dual, course, out) && (ends || is_tight(course, best_dual, out))) break;
+      is_last_proof = out.converged;
+      if (has_moved) continue;
       if (!by_step && !course.after_failure()) break;
       if (by_step) progress_.begin();
       foresees = false;
@@ -218,7 +220,7 @@ class Solver {
  private:
   void load(double tighten) {
     freshen(problem_, set_.columns(), x_);
-    step_.load(at_, x_, set_, tighten);
+    step_.load(at_, x_, set_, tighten, [&](int j) { return screening_.mean_size(j); });
   }
 
   // Losses and penalties are not negative: dual weights of zero are feasible, with a value of zero.
@@ -253,10 +255,11 @@ class Solver {
 
   // The next step, which is not taken yet. Where it is to be the proof its model is solved more exactly.
   void propose(bool is_proof) {
-    worst_ = step_.worst();
-    move_ = step_.propose(at_, x_, set_, model_, worst_, is_proof);
+    before_ = step_.excess();
+    move_ = step_.propose(at_, x_, set_, model_, before_, is_proof);
     along_ = direction_of(problem_, move_);
-    is_near_ = -0.5 * LineSearch<P>::promised(at_, move_, along_, x_) <= tuning::near_promise * at_.goal;
+    promise_ = -0.5 * LineSearch<P>::promised(at_, move_, along_, x_);
+    is_near_ = promise_ <= tuning::near_promise * at_.goal;
     const auto delta = [&](std::size_t c) { return move_.delta[c]; };
     along_.drift = tuning::unit_rounding * size_of_products(move_.columns, screening_, delta);
   }
@@ -266,9 +269,10 @@ class Solver {
     if (move_.empty() || !search(move_, along_, tuning::halvings))
       return !progress_.is_stalled() && model_.reconsider();
     correlate(problem_, set_.columns(), x_.e, x_);
-    const double after = step_.worst_now(at_, x_, set_);
-    model_.learn(worst_, after, step_.used_gram());
-    progress_.watch(after);
+    const Excess after = step_.excess_now(at_, x_, set_);
+    model_.learn(before_, after, step_.used_gram());
+    contraction_ = after.worst() / before_.worst();
+    progress_.watch(after.worst());
     return true;
   }
 
@@ -303,12 +307,14 @@ class Solver {
   }
 
   // A step that promises no more than the goal need not be taken: its dual point tells how little it would gain. One
-  // that promises somewhat more is taken, and its dual point proves where it leads.
+  // that promises somewhat more is taken, and its dual point proves where it leads; one whose proof is far above its
+  // promise is taken too, for a better one.
   template <class Course>
-  bool is_proved_by_step(const Course& course, double& best_dual, Outcome& out) {
+  bool is_proved_by_step(const Course& course, bool is_last_proof, double& best_dual, Outcome& out) {
     if (!is_near_) return false;
-    const double gap = gap_of_step(course);
-    is_ahead_ = out.converged = gap <= at_.goal;
+    const double gap = std::min(gap_of_step(course), objective(course) - best_dual);
+    const bool is_loose = !is_last_proof && gap > tuning::tight_proof * promise_;
+    is_ahead_ = out.converged = gap <= at_.goal && !is_loose;
     if (out.converged) out.gap = gap;
     else best_dual = std::max(best_dual, dual_value(course, gap));
     return out.converged;
@@ -320,6 +326,18 @@ class Solver {
     out.converged = gap <= at_.goal;
     if (out.converged) out.gap = gap;
     return out.converged;
+  }
+
+  // Whether the gap proved is not far above what the step is likely to have left: its gain, by the square of what it
+  // left of the violations. A dual point found with an old curvature may be; the iterate's own is better then, or that
+  // of another step.
+  template <class Course>
+  bool is_tight(const Course& course, double& best_dual, Outcome& out) {
+    const double tight = tuning::tight_proof * gain_ * contraction_ * contraction_;
+    if (out.gap <= tight) return true;
+    keep_better(course, gap(course), best_dual);
+    out.gap = objective(course) - best_dual;
+    return out.gap <= tight;
   }
 
   bool search(const Move& move, const Direction& along, int most) {
@@ -356,13 +374,15 @@ class Solver {
   Progress progress_;
   Move move_;  // the step at hand, and where it leads
   Direction along_;
-  Vector foreseen_;        // correlations of the set with the dual point that it foresees
-  double worst_ = 0.0;     // the violation that it begins with
-  bool is_near_ = false;   // it promises little
-  bool is_ahead_ = false;  // it was not taken, and its end is nearer to the solution than the iterate
-  double gain_ = INFINITY;
-  bool fixed_ = false;      // no column comes in
-  bool was_given_ = false;  // the start: no path leads to it
+  Vector foreseen_;           // correlations of the set with the dual point that it foresees
+  Excess before_{false, 0};   // the violations that it begins with
+  double promise_ = 0.0;      // what it is likely to gain
+  bool is_near_ = false;      // which is little
+  bool is_ahead_ = false;     // it was not taken, and its end is nearer to the solution than the iterate
+  double gain_ = INFINITY;    // of the last step
+  double contraction_ = 1.0;  // of the worst violation by it
+  bool fixed_ = false;        // no column comes in
+  bool was_given_ = false;    // the start: no path leads to it
 };
 
 }  // namespace clearning

@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "solver/curvature.hpp"
-#include "solver/working_set.hpp"
+#include "solver/inner_problem.hpp"
 
 namespace clearning {
 
@@ -88,10 +88,10 @@ class Model {
     return count_ > 0 && static_cast<std::size_t>(set.size()) <= 2 * wanted.size() + tuning::spare_columns;
   }
 
-  // What a step made of the worst violation.
-  void learn(double before, double after, bool with_gram) {
-    crawls_ = crawls_ || (!with_gram && after > tuning::crawling * before);
-    contraction_ = std::max(tuning::best_contraction, after / before);
+  // What a step made of the violations.
+  void learn(const Excess& before, const Excess& after, bool with_gram) {
+    crawls_ = crawls_ || (!with_gram && after.total() > std::max(1.0, tuning::crawling * before.total()));
+    contraction_ = std::max(tuning::best_contraction, after.worst() / before.worst());
   }
   void expect_contraction(double most) { contraction_ = std::min(contraction_, most); }
   void respond(bool was_cut) {

@@ -19,9 +19,9 @@ class ResidualDescent {
     int sweeps = 0;
     while (sweeps < most_sweeps) {
       ++sweeps;
-      const double worst = sweep(q, model, false);
-      if (worst <= target) break;
-      sweep_active(q, model, std::max(target, tuning::sweeps_of_active * worst), most_sweeps, sweeps);
+      const double found = sweep(q, model, false);
+      if (found <= target) break;
+      sweep_active(q, model, std::max(target, tuning::sweeps_of_active * found), most_sweeps, sweeps);
     }
     return sweeps;
   }
@@ -56,20 +56,20 @@ class ResidualDescent {
   template <class Model>
   void sweep_active(InnerProblem& q, Model& model, double target, int most_sweeps, int& sweeps) {
     SweepState before;
-    double worst_before = INFINITY;
+    double found_before = INFINITY;
     limit_.begin();
     while (sweeps < most_sweeps) {
       ++sweeps;
-      const double worst = sweep(q, model, true);
-      if (!before.b.empty() && worst > worst_before) restore(before, q, model);
-      else if (worst <= target) return;
+      const double found = sweep(q, model, true);
+      if (!before.b.empty() && found > found_before) restore(before, q, model);
+      else if (found <= target) return;
       before.b.clear();
       limit_.remember(state(q, model));
       if (!limit_.is_ready()) continue;
       SweepState ahead;
       if (limit_.combine(ahead)) {
         before = state(q, model);
-        worst_before = worst;
+        found_before = found;
         restore(ahead, q, model);
         put_back(before, q, model);
       }
@@ -103,9 +103,10 @@ class ResidualDescent {
     }
   }
 
+  // Moves each coefficient to its minimum; returns what there was to do.
   template <class Model>
   double sweep(InnerProblem& q, Model& model, bool only_active) {
-    double worst = 0.0;
+    Excess found(q.adds_up, q.count);
     if (!only_active) active_.clear();
     const int visits = only_active ? static_cast<int>(active_.size()) : q.count;
     for (int visit = 0; visit < visits; ++visit) {
@@ -116,14 +117,14 @@ class ResidualDescent {
       const double moved = coordinate_minimiser(q.b[j], g, curvature, q.l1[j], q.lower[j], q.upper[j]);
       const double delta = moved - q.b[j];
       if (delta != 0.0) {
-        worst = std::max(worst, std::fabs(delta) * curvature / q.allowed[j]);
+        found.add(std::fabs(delta) * curvature / q.allowed[j]);
         q.b[j] = moved;
         model.take_off(j, delta);
         shift_ += delta * mean_[j];
       }
       if (!only_active && q.b[j] != 0.0) active_.push_back(j);
     }
-    return worst;
+    return found.total();
   }
 
   Columns active_;

@@ -13,7 +13,7 @@ class RidgeDescent {
              typename D::Workspace& space) {
     measure(q, x, columns, h, intercept);
     shift_ = 0.0;
-    if (!(worst(q) > target)) return;
+    if (!(left(q) > target)) return;
     double centre = 0.0;
     const auto precondition = [&](Vector& out) {
       double length = 0.0;
@@ -40,7 +40,7 @@ class RidgeDescent {
         q.g[j] += size * product[j];
       }
       shift_ -= size * centre;
-      return worst(q) > target;
+      return left(q) > target;
     };
     conjugate_gradients(q.count, tuning::most_gradients, precondition, apply, advance);
   }
@@ -62,10 +62,10 @@ class RidgeDescent {
     }
   }
 
-  static double worst(const InnerProblem& q) {
-    double worst = 0.0;
-    for (int j = 0; j < q.count; ++j) worst = std::max(worst, std::fabs(q.g[j]) / q.allowed[j]);
-    return worst;
+  static double left(const InnerProblem& q) {
+    Excess left(q.adds_up, q.count);
+    for (int j = 0; j < q.count; ++j) left.add(std::fabs(q.g[j]) / q.allowed[j]);
+    return left.total();
   }
 
   Vector mean_, diagonal_;

@@ -14,13 +14,15 @@ class Step {
   explicit Step(const P& problem) : problem_(problem), support_step_(problem) {}
 
   // How the working set violates its optimality at an iterate whose v is fresh.
-  void load(const Stage<P>& at, const Iterate& x, const WorkingSet& set, double tighten) {
-    inner_.load(at, x, set, tighten);
+  template <class Size>
+  void load(const Stage<P>& at, const Iterate& x, const WorkingSet& set, double tighten, Size&& size) {
+    inner_.load(at, x, set, tighten, size);
   }
+  Excess excess() const { return inner_.excess(); }
   double worst() const { return inner_.worst(); }
   // The same after the iterate has moved, by the allowances loaded before.
-  double worst_now(const Stage<P>& at, const Iterate& x, const WorkingSet& set) const {
-    return worst_violation(at, x, set, inner_);
+  Excess excess_now(const Stage<P>& at, const Iterate& x, const WorkingSet& set) const {
+    return excess_at(at, x, set, inner_);
   }
   bool used_gram() const { return used_gram_; }
   // Whether a step's dual point is worth looking at: the step is the model's minimiser itself; or it is near, and what
@@ -29,10 +31,11 @@ class Step {
     return direct_.suits(problem_) || (set.size() > 0 && model.wants_gram(set)) || (is_near && at.ridge_level() == 0.0);
   }
 
-  // The move to the model's minimiser, which is solved until violations are well below `worst`; empty if there is none.
-  // Where its dual point is to be a proof, it leaves less.
-  Move propose(const Stage<P>& at, const Iterate& x, const WorkingSet& set, Model<P>& model, double worst,
+  // The move to the model's minimiser, which is solved until violations are well below the excess; empty if there is
+  // none. Where its dual point is to be a proof, it leaves less.
+  Move propose(const Stage<P>& at, const Iterate& x, const WorkingSet& set, Model<P>& model, const Excess& excess,
                bool is_proof) {
+    const double worst = excess.worst();
     model.update_curvature(at, x);
     if (direct_.suits(problem_)) {
       used_gram_ = true;
@@ -52,7 +55,7 @@ class Step {
     } else {
       model.forget_gram();
       shift = is_proof ? descend_without_gram(x, set, model, tuning::solved_model, tuning::most_sweeps_of_proof)
-                       : descend_without_gram(x, set, model, coarse_target(worst), tuning::most_sweeps);
+                       : descend_without_gram(x, set, model, coarse_target(excess), tuning::most_sweeps);
     }
     Move move;
     for (int c = 0; c < inner_.count; ++c) {
@@ -116,7 +119,9 @@ class Step {
     const double enough = std::max(tuning::solved_model, tuning::fine_accuracy * worst);
     return std::clamp(tuning::gram_accuracy * worst, tuning::finest_model, enough);
   }
-  static double coarse_target(double worst) { return std::max(tuning::solved_model, tuning::descent_accuracy * worst); }
+  static double coarse_target(const Excess& excess) {
+    return std::max(tuning::solved_model, tuning::descent_accuracy * excess.total());
+  }
 
   double descend_without_gram(const Iterate& x, const WorkingSet& set, Model<P>& model, double target,
                               int most_sweeps) {
