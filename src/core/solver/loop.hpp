@@ -23,8 +23,8 @@ enum class Verdict { go_on, again, stop };
 //   before_step(out)       whether to step at all, or to do something else first
 //   tighten()              how much less violation a step is to leave than the goal asks for
 //   not_enough(out, worst) what to do when all violations are small and the gap is not
-//   is_modelled            whether a step's model is one of the loss that is reported, so that its dual point is a
-//   proof after_failure()        whether something else can help when no step does
+//   is_modelled            whether a step's model is of the loss that is reported, and its dual point a proof
+//   after_failure()        whether something else can help when no step does
 template <class P>
 class Solver {
  public:
