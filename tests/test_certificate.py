@@ -308,3 +308,13 @@ def test_a_gap_is_not_far_above_the_error(n, p):
     assert len(shares) > 150
     assert np.median(shares) < 1.5
     assert max(shares) < 30.0
+
+
+@pytest.mark.parametrize("loss", [*LOSSES, "hinge"])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_the_unit_of_a_tolerance_does_not_hang_on_the_steps_allowed(loss):
+    """57/129552: a null model of one step made a fit that was not proved look so."""
+    X, y = make_data(60, 4, 0)
+    options = {"loss": loss, "alphas": [0.1], "penalty_factor": [0.0, 0.0, 1.0, 1.0]}
+    few, many = (clearning_path(X, y, max_iter=steps, **options) for steps in (1, 10_000))
+    assert few.null_objective == many.null_objective

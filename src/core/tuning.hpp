@@ -356,8 +356,10 @@ inline constexpr double separable_null = 1e-10;
 // Below the hinge's first temperature unpenalised columns are fitted at higher ones before, each this share of the
 // last.
 inline constexpr double cooling_of_free = 0.1;
-// The null model is the scale of every tolerance, so it is solved to its own.
+// The null model is the scale of every tolerance, so it is solved to its own, in so many steps where a fit may take
+// fewer.
 inline constexpr double null_accuracy = 1e-8;
+inline constexpr int steps_of_null = 1000;
 
 // --- Hinge: cooling -------------------------------------------------------------------------------------------------
 inline constexpr double null_temperature = 1e-3;

@@ -53,6 +53,8 @@ class Solver {
   // The model without any coefficient, which is where a path begins.
   void settle_null() { settle(at_, x_); }
   void add_free() { set_.add(problem_.free); }
+  // Of the fit below, which is the unit of every tolerance.
+  int steps_of_null() const { return std::max(problem_.settings.max_iter, tuning::steps_of_null); }
   // Fits the columns without a penalty, and no other.
   template <class Course>
   void fit_free(Course& course) {
@@ -199,7 +201,7 @@ class Solver {
           load(course.tighten());
         }
       }
-      if (out.iterations >= problem_.settings.max_iter) break;
+      if (out.iterations >= (fixed_ ? steps_of_null() : problem_.settings.max_iter)) break;
       ++out.iterations;
       propose(by_step);
       const int held = set_.size();

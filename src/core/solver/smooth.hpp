@@ -53,7 +53,7 @@ class SmoothSolver {
   // Fits the model without penalised coefficients; returns its objective, the scale of every tolerance.
   double fit_null() {
     solver_.settle_null();
-    SmoothCourse<P> course(solver_, false, 0, solver_.problem().settings.max_iter);
+    SmoothCourse<P> course(solver_, false, 0, solver_.steps_of_null());
     double null_objective = course.loss();
     if (!solver_.problem().free.empty()) {
       const double floor = tuning::separable_null * null_objective;
