@@ -105,7 +105,7 @@ inline constexpr int largest_gram = 6000;
 // more than so many sweeps (1412 x 13,251 with 18,710 entries: 0.47 s instead of 1.69).
 inline constexpr int gram_where_descent_crawls = 2000;
 inline constexpr double sweeps_of_crawling = 400.0;
-// Descent crawls if a step leaves more than this share of the worst violation.
+// Descent crawls if a step leaves more than is allowed, and more than this share of its violations.
 inline constexpr double crawling = 0.7;
 // A step is hoped to leave this share, is never believed to leave less than the next, and an old matrix has served its
 // time when it leaves more than the third (100,000 x 100).

@@ -35,8 +35,8 @@ struct InnerProblem {
   bool adds_up = false;  // a ridge forgives every violation
 
   // Loads the working set at an iterate whose v is fresh. A violation that is at most `allowed` leaves the certificate
-  // as it is: with a ridge its square counts, with l1 alone its share. `tighten` < 1 allows less; size(j) is a
-  // column's, about one.
+  // as it is: with a ridge its square counts, with l1 alone its share. `tighten` < 1 allows less; size(j) is
+  // that of a column's entries.
   template <class P, class Size>
   void load(const Stage<P>& at, const Iterate& x, const WorkingSet& set, double tighten, Size&& size) {
     const auto& net = at.problem.penalty;

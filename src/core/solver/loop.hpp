@@ -53,7 +53,7 @@ class Solver {
   // The model without any coefficient, which is where a path begins.
   void settle_null() { settle(at_, x_); }
   void add_free() { set_.add(problem_.free); }
-  // Of the fit below, which is the unit of every tolerance.
+  // That the fit below may take: it is the unit of every tolerance.
   int steps_of_null() const { return std::max(problem_.settings.max_iter, tuning::steps_of_null); }
   // Fits the columns without a penalty, and no other.
   template <class Course>
