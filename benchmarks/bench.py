@@ -4,6 +4,9 @@ python benchmarks/bench.py            everything (hours)
 python benchmarks/bench.py --quick    a sample, in under five minutes, printed only
 python benchmarks/bench.py --only kernel,growth    these sections again, the others kept
 python benchmarks/bench.py --reuse-peers    our own seconds again, peers' from the cache
+
+A section is kept in sections/ when it is done, with its date, machine and revision, so that a run
+can be ended and gone on with by --only, on another machine too; RESULTS.md is made of those kept.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ from __future__ import annotations
 import argparse
 import datetime
 import importlib.metadata
+import json
 import os
 import platform
 import subprocess
@@ -25,17 +29,17 @@ import kernel
 import linear
 import memory
 import multinomial
-import runner
 import temperature
 import threads
 from calibration import speed as calibration_speed
 from calibration import study as calibration_study
 from kernel_quality import study as kernel_quality_study
-from peers import OURS, PEERS, Unavailable
+from peers import CLOCK, OURS, PEERS, Unavailable
 from report import Section, Table, Target, targets_table
 from workloads import LINEAR, SIMULATED, SPARSE, drawn
 
 RESULTS = Path(__file__).with_name("RESULTS.md")
+SECTIONS = Path(__file__).with_name("sections")
 BOTH = [1.0, 0.5]
 ALL_PEERS = list(PEERS)
 COMPILED = [peer for peer in PEERS if peer != "scikit-learn"]
@@ -128,22 +132,27 @@ def run(sections: dict[str, Callable[[], Section]], names: list[str]) -> dict[st
         start = time.perf_counter()
         section = sections[name]()
         taken = time.perf_counter() - start
-        section.text(f"Measured on {datetime.date.today()} in {taken:.0f} s.")
+        section.text(
+            f"Measured on {datetime.date.today()} in {taken:.0f} s: {machine()}, "
+            f"{CLOCK} time, revision {revision()}."
+        )
         print(f"\n{section}", flush=True)
         built[name] = section
     return built
 
 
 def keep(built: dict[str, Section]) -> None:
+    SECTIONS.mkdir(exist_ok=True)
     for name, section in built.items():
-        runner.remember(asdict(section), "section", name=name)
+        (SECTIONS / f"{name}.json").write_text(json.dumps(asdict(section), indent=1) + "\n")
 
 
 def kept(names: list[str]) -> list[Section]:
     found = []
     for name in names:
-        stored = runner.recall("section", name=name)
-        if stored is not None:
+        path = SECTIONS / f"{name}.json"
+        if path.exists():
+            stored = json.loads(path.read_text())
             targets = [Target(**target) for target in stored.pop("targets")]
             found.append(Section(**stored, targets=targets))
     return found
@@ -192,8 +201,8 @@ def document(sections: list[Section]) -> str:
         "# Benchmark results\n",
         "Written by `make bench`. Seconds are the smallest of several; every solver gets the same "
         "data and the same penalties. Simulated designs are Gaussian with AR(1) correlation 0.5; "
-        "dense real data have standardised columns, sparse ones are as they are.\n",
-        f"Machine: {machine()}. Date: {datetime.date.today()}. Revision: {revision()}.\n",
+        "dense real data have standardised columns, sparse ones are as they are. The end of a "
+        "section says when, where and on which revision it was measured; ratios are of one run.\n",
         str(versions()),
         "## Targets\n",
         f"{len(targets) - short - unknown} reached, {short} short, {unknown} not measured.\n",

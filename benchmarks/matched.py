@@ -226,12 +226,12 @@ class Bench:
         return reference
 
     def outcomes(self, problem: Problem, peers: list[str]) -> dict[str, dict]:
-        """One outcome a peer that is installed; slow ones are cut off at 4 times the fastest."""
+        """One outcome a peer that is installed; slow ones are cut off at 3 times the fastest."""
         found: dict[str, dict] = {}
         for peer in peers:
             if self.available(peer):
                 fastest = min((o["seconds"] for o in found.values() if accurate(o)), default=1e9)
-                limit = self.limit if peer == OURS else min(self.limit, max(2.0, 4.0 * fastest))
+                limit = self.limit if peer == OURS else min(self.limit, max(2.0, 3.0 * fastest))
                 found[peer] = self.accepted(peer, problem, limit)
         note("")
         return found

@@ -55,17 +55,18 @@ struct Coherence {
     const double second = p < 1.0 ? (1.0 - p) * (std::log1p(-p) - log_rest) : 0.0;
     return kappa * rho * (first + second);
   }
-  // kappa rho KL(p || q), q = sigma(t): log(1 + r) is at most r - r^2/2 + r^3/3, and the linear terms cancel.
+  // kappa rho KL(p || q), q = sigma(t): log(1 + r) is at most r (6 + r) / (6 + 4 r), its Pade approximant, and the
+  // linear terms cancel.
   CLEARNING_INLINE double near_gap(double z, double s) const {
     const double t = (u - z) * inverse_rho;
     const double small = exp_nonpositive(-std::fabs(t));
     const double large = 1.0 / (1.0 + small), little = small * large;
     const double q = t >= 0.0 ? large : little, rest = t >= 0.0 ? little : large;
     const double d = s / kappa - q, up = d / q, down = -d / rest;
-    const double first = up * up * (0.5 + up * (up / 3.0 - 1.0 / 6.0));
-    const double second = down * down * (0.5 + down * (down / 3.0 - 1.0 / 6.0));
-    // Far from the weight the series says nothing, and its powers overflow.
-    constexpr double far = 1e3;
+    const double first = up * up * (3.0 + up) / (6.0 + 4.0 * up);
+    const double second = down * down * (3.0 + down) / (6.0 + 4.0 * down);
+    // Far from the weight the bound says nothing, and its powers overflow.
+    constexpr double far = 1e100;
     if (up > far || down > far) return std::numeric_limits<double>::infinity();
     return kappa * rho * (q * first + rest * second);
   }
