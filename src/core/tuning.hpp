@@ -168,8 +168,9 @@ inline constexpr int rounds_of_a_way = 10;
 inline constexpr double farthest_way = 100.0;
 inline constexpr int sweeps_per_full_sweep = 4;
 inline constexpr double slow_descent = 0.3;
-// Second-order steps in a row beside two for each coefficient, and coefficients that enter in between beside a third of
-// those active (kernel).
+// Second-order steps on a model beside two for each coefficient (fuzzed: a lasso on 10 samples whose unpenalised
+// columns separate them, 31 s with as many in each round and 0.3 in all; a twentieth of them is the most on real data),
+// and coefficients that enter in between beside a third of those active (kernel).
 inline constexpr int block_steps = 20;
 inline constexpr std::size_t entering = 8;
 // Columns that a matrix takes in at a time, beside one for so many that it holds: more would have to leave again, one

@@ -19,7 +19,8 @@ class GramDescent {
 
   // Returns the number of rounds. Stops when no violation exceeds `target` times what is allowed.
   // Plain descent as long as it is quick; where it crawls, an active-set method: second-order steps on the
-  // non-zero block until no sign changes, then the worst of the zero coefficients enter; until rounds lead nowhere.
+  // non-zero block until no sign changes, then the worst of the zero coefficients enter; until rounds lead nowhere, or
+  // have taken more steps than a model is worth.
   int solve(InnerProblem& q, const double* m, int stride, double target) {
     int round = 0;
     rest_.clear();
@@ -28,8 +29,9 @@ class GramDescent {
     std::size_t largest = 0;
     const bool bends = std::any_of(q.ridge.begin(), q.ridge.end(), [](double ridge) { return ridge > 0.0; });
     const int patience = crawls_ ? tuning::idle_rounds : tuning::most_rounds;
-    for (int idle = 0; round < tuning::most_rounds && idle < patience; ++round) {
-      settle(q, m, stride, target);
+    int steps = tuning::block_steps + 2 * q.count;
+    for (int idle = 0; round < tuning::most_rounds && idle < patience && steps > 0; ++round) {
+      settle(q, m, stride, target, steps);
       const double worst = q.worst();
       if (worst <= target) return round;
       idle = worst < tuning::better_violation * least || set_.size() > largest ? 0 : idle + 1;
@@ -83,11 +85,13 @@ class GramDescent {
     return true;
   }
 
-  // Second-order steps on the non-zero block until one is not cut off. A block without a factor is swept.
-  void settle(InnerProblem& q, const double* m, int stride, double target) {
-    const int most = tuning::block_steps + 2 * q.count;
-    for (int steps = 0; steps < most && match(q, m, stride); ++steps)
+  // Second-order steps, of those that are left, on the non-zero block until one is not cut off. A block without a
+  // factor is swept.
+  void settle(InnerProblem& q, const double* m, int stride, double target, int& left) {
+    while (left > 0 && match(q, m, stride)) {
+      --left;
       if (!block_step(q, m, stride) || q.worst() <= target) return;
+    }
     for (int j : set_) move(q, m, stride, j);
   }
 
