@@ -42,9 +42,6 @@ inline constexpr double far_mean = 1e4;
 inline constexpr double cancelled = 1e-6;
 // A dual point that was scaled to a constraint meets it up to this.
 inline constexpr double scaling_rounding = 1e-15;
-// The samples' share at a dual point is bounded without logarithms; it is computed where the bound is above the goal by
-// no more than this (basehock: a tenth of the path went into logarithms).
-inline constexpr double nearly_proved = 3.0;
 // A share of the gap below this part of the goal is bounded, not computed (100,000 x 100).
 inline constexpr double negligible_share = 1e-3;
 
@@ -168,10 +165,12 @@ inline constexpr int rounds_of_a_way = 10;
 inline constexpr double farthest_way = 100.0;
 inline constexpr int sweeps_per_full_sweep = 4;
 inline constexpr double slow_descent = 0.3;
-// Second-order steps on a model beside two for each coefficient (fuzzed: a lasso on 10 samples whose unpenalised
-// columns separate them, 31 s with as many in each round and 0.3 in all; a twentieth of them is the most on real data),
-// and coefficients that enter in between beside a third of those active (kernel).
-inline constexpr int block_steps = 20;
+// Second-order steps on a model: so many for each coefficient, and so many more (fuzzed: a lasso on 10 samples whose
+// unpenalised columns separate them, 31 s without a limit and 1.9 with this one; a tenth of it leaves cold hinges
+// unproved, the benchmarks' designs take less than a hundredth). Coefficients that enter in between beside a third of
+// those active (kernel).
+inline constexpr int steps_of_a_coefficient = 20;
+inline constexpr int block_steps = 200;
 inline constexpr std::size_t entering = 8;
 // Columns that a matrix takes in at a time, beside one for so many that it holds: more would have to leave again, one
 // by one (kernel path of 1600 samples, 50 penalties: up to 400 steps a penalty, by 25).

@@ -140,11 +140,11 @@ def test_gram_descent_keeps_its_factor_between_models():
 
 @pytest.mark.parametrize("seed", range(4))
 def test_gram_descent_ends_where_it_cannot_be_exact(seed):
-    """No more rounds than it has second-order steps: two a coefficient, and twenty."""
-    model = random_model(seed, p=20, correlation=5.0, zeros=1.0)
+    """After some sweeps each round takes second-order steps, of which there are 20 a column + 200."""
+    model = random_model(seed, p=3, correlation=5.0, zeros=1.0)
     gram, mean = model.centred_gram()
     q = model.inner(allowed=1e-40)
-    assert 1 < _parts.GramDescent().solve(q, gram, 1.0) <= 60
+    assert 1 < _parts.GramDescent().solve(q, gram, 1.0) < 280
     assert_minimises(model, q.b, -mean @ (q.b - model.b0))
 
 

@@ -52,8 +52,7 @@ class Certificate {
     const P& problem = at.problem;
     if (&dual != &x.e) {
       const double near = near_gap(at.loss, problem.samples, x.score.data(), x.a, dual.data(), scale);
-      const bool is_close = near > at.goal && (near <= tuning::nearly_proved * at.goal || std::isinf(near));
-      return is_close ? std::min(near, exact_share(at, x, scale, dual)) : near;
+      return near <= at.goal ? near : std::min(near, exact_share(at, x, scale, dual));
     }
     // Fenchel-Young terms are convex in the scale, zero at one and the loss itself at zero.
     const double chord = (1.0 - x.balance) * x.loss;

@@ -29,7 +29,7 @@ class GramDescent {
     std::size_t largest = 0;
     const bool bends = std::any_of(q.ridge.begin(), q.ridge.end(), [](double ridge) { return ridge > 0.0; });
     const int patience = crawls_ ? tuning::idle_rounds : tuning::most_rounds;
-    int steps = tuning::block_steps + 2 * q.count;
+    int steps = tuning::block_steps + tuning::steps_of_a_coefficient * q.count;
     for (int idle = 0; round < tuning::most_rounds && idle < patience && steps > 0; ++round) {
       settle(q, m, stride, target, steps);
       const double worst = q.worst();
