@@ -140,7 +140,7 @@ def test_gram_descent_keeps_its_factor_between_models():
 
 @pytest.mark.parametrize("seed", range(4))
 def test_gram_descent_ends_where_it_cannot_be_exact(seed):
-    """After some sweeps each round takes second-order steps, of which there are 20 a column + 200."""
+    """After some sweeps rounds take second-order steps, of which there are 20 a column and 200."""
     model = random_model(seed, p=3, correlation=5.0, zeros=1.0)
     gram, mean = model.centred_gram()
     q = model.inner(allowed=1e-40)
