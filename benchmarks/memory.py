@@ -85,8 +85,8 @@ def peak(name: str, layout: str) -> dict:
 def section(cases=tuple(CASES)) -> Section:
     result = Section("Peak memory")
     result.text(
-        "Megabytes, logistic path of 100, l1_ratio 1; `coefs` is the table of coefficients, which is "
-        "made when it is asked for: `beyond` has its non-zeros only."
+        "Megabytes, logistic path of 100, l1_ratio 1; `coefs` is the table of coefficients, which "
+        "is made when it is asked for: `beyond` has its non-zeros only."
     )
     table = Table(["workload", "layout", "design", "coefs", "beyond", "beyond / design"])
     for name, layout in cases:
