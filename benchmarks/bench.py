@@ -125,7 +125,9 @@ def quick_sections() -> dict[str, Callable[[], Section]]:
     }
 
 
-def run(sections: dict[str, Callable[[], Section]], names: list[str]) -> dict[str, Section]:
+def run(
+    sections: dict[str, Callable[[], Section]], names: list[str], *, reused: bool = False
+) -> dict[str, Section]:
     """Builds the sections named, prints each when it is ready, and keeps it on disk."""
     built = {}
     for name in names:
@@ -134,7 +136,7 @@ def run(sections: dict[str, Callable[[], Section]], names: list[str]) -> dict[st
         taken = time.perf_counter() - start
         section.text(
             f"Measured on {datetime.date.today()} in {taken:.0f} s: {machine()}, "
-            f"{CLOCK} time, revision {revision()}."
+            f"{CLOCK} time, revision {revision()}{', peers from the cache' * reused}."
         )
         print(f"\n{section}", flush=True)
         built[name] = section
@@ -202,7 +204,8 @@ def document(sections: list[Section]) -> str:
         "Written by `make bench`. Seconds are the smallest of several; every solver gets the same "
         "data and the same penalties. Simulated designs are Gaussian with AR(1) correlation 0.5; "
         "dense real data have standardised columns, sparse ones are as they are. The end of a "
-        "section says when, where and on which revision it was measured; ratios are of one run.\n",
+        "section says when, where and on which revision it was measured, and whether the peers' "
+        "seconds are older.\n",
         str(versions()),
         "## Targets\n",
         f"{len(targets) - short - unknown} reached, {short} short, {unknown} not measured.\n",
@@ -232,7 +235,7 @@ def main(argv: list[str] | None = None) -> None:
         print(f"\n## Targets\n\n{targets_table(targets)}")
     else:
         for name in names:  # kept one by one, so that an interrupted run loses one section
-            keep(run(sections, [name]))
+            keep(run(sections, [name], reused=reuse))
             RESULTS.write_text(document(kept(list(sections))))
     print(f"{time.perf_counter() - start:.0f} s")
 
