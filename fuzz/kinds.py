@@ -436,4 +436,23 @@ def draw(seed: int, index: int) -> Problem:
     kinds = list(KINDS.values())
     shares = np.array([kind.share for kind in kinds])
     problem = kinds[rng.choice(len(kinds), p=shares / shares.sum())].draw(rng)
-    return spoil(rng, problem) if chance(rng, 0.08) else problem
+    if chance(rng, 0.08):
+        return spoil(rng, problem)
+    return _nearly_equal(rng, problem) if chance(rng, 0.03) else problem
+
+
+def _nearly_equal(rng: Rng, problem: Problem) -> Problem:
+    """Some columns differ by next to nothing, and have no penalty: coefficients may go far."""
+    X, factor = problem.X, problem.columns.get("penalty_factor")
+    if factor is None or not isinstance(X, np.ndarray) or len(factor) < 2:
+        return problem
+    first, *others = rng.permutation(len(factor))[: rng.integers(2, 5)]
+    X, factor = X.copy(), factor.copy()
+    apart = power(rng, -13, -3) * np.abs(X[:, first]).max()
+    for j in others:
+        X[:, j] = X[:, first] + apart * rng.standard_normal(len(X))
+    factor[[first, *others]] = 0.0
+    # As doubles: a smaller type would make them equal.
+    storage = tuple(step for step in problem.storage if step in draws.DENSE + draws.SPARSE)
+    columns = {**problem.columns, "penalty_factor": factor}
+    return replace(problem, X=X, storage=storage, columns=columns)

@@ -1,7 +1,8 @@
 """Points with a low objective, found by others: what a certificate must stay below.
 
 SciPy's L-BFGS-B works on centred and scaled columns, with b = b⁺ − b⁻ where there is an l1 part.
-The hinge is approached through smooth losses; its own objective judges.
+Columns without a penalty are made orthogonal to each other before, so that it sees what sets nearly
+equal ones apart. The hinge is approached through smooth losses; its own objective judges.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from plain import LONG, Plain, Point
 from scipy.optimize import minimize
 
 MAX_STEPS = 150
+# Columns that differ by less than this share of their length are told apart by their last digits.
+SAME_COLUMN = 2e-14
 
 
 def descend(plain: Plain | ClassPlain, alpha: float, start: Point) -> Point:
@@ -49,7 +52,11 @@ def _descend(plain: Plain, alpha: float, start: Point) -> Point:
         Z = X - centre
         scale = np.abs(Z).max(axis=0)
         scale[(scale == 0) | ~np.isfinite(1 / scale)] = 1.0
+        loose = np.flatnonzero(plain.free & np.isinf(plain.lower) & np.isinf(plain.upper))
+        if plain.Q.ndim == 2 or len(loose) < 2:
+            loose = loose[:0]
         Z = Z / scale
+        Z[:, loose], turn, back = _orthogonal(Z[:, loose])
         lasso = (alpha * plain.l1_ratio * plain.factor / scale).astype(float)
         squares = scale.astype(LONG) ** 2 if plain.Q.ndim == 1 else np.outer(scale, scale)
         Q = (alpha * (1 - plain.l1_ratio) * plain.Q / squares).astype(float)
@@ -70,6 +77,7 @@ def _descend(plain: Plain, alpha: float, start: Point) -> Point:
         return value + lasso @ (up + down), pushes
 
     c, a = start.coef * scale, start.intercept + centre @ start.coef
+    c[loose] = turn @ c[loose]
     first = np.concatenate([[a], np.maximum(c, 0), np.maximum(-c, 0)])
     box = [(None, None), *[(0, top) for top in limits[:, 1]], *[(0, -low) for low in limits[:, 0]]]
     if not np.isfinite(first).all():
@@ -77,6 +85,29 @@ def _descend(plain: Plain, alpha: float, start: Point) -> Point:
     with np.errstate(all="ignore"):
         options = {"maxiter": MAX_STEPS, "ftol": 0.0, "gtol": 1e-12, "maxcor": 20}
         x = minimize(split, first, jac=True, method="L-BFGS-B", bounds=box, options=options).x
-        coef = (x[1 : len(scale) + 1] - x[len(scale) + 1 :]) / scale
+        c = x[1 : len(scale) + 1] - x[len(scale) + 1 :]
+        c[loose] = back @ c[loose]
+        coef = c / scale
     found = Point(np.clip(coef, plain.lower, plain.upper), float(x[0] - centre @ coef))
     return found if plain.value(found, alpha) < plain.value(start, alpha) else start
+
+
+def _orthogonal(Z: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Columns as long as they have rows that span the same, R and its inverse: Z = Q R.
+
+    What depends on the columns before it, for what double precision can say, is left out.
+    """
+    n, k = Z.shape
+    Q, R, back = np.zeros((n, k), LONG), np.zeros((k, k), LONG), np.zeros((k, k), LONG)
+    for j in range(k):
+        rest, along = Z[:, j].astype(LONG), np.zeros(k, LONG)
+        for _ in range(3):
+            more = Q.T @ rest / n
+            rest, along = rest - Q @ more, along + more
+        size = np.sqrt(rest @ rest / n)
+        R[:, j] = along
+        if size > SAME_COLUMN * np.sqrt(Z[:, j] @ Z[:, j] / n):
+            Q[:, j], R[j, j] = rest / size, size
+            back[:, j] = -(back @ along) / size
+            back[j, j] = 1 / size
+    return Q.astype(float), R.astype(float), back.astype(float)

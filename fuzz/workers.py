@@ -12,6 +12,7 @@ from itertools import islice
 from multiprocessing.connection import Connection, wait
 from typing import NamedTuple
 
+import numpy as np
 from judge import Failure, Verdict, judge
 from kinds import draw
 from problems import Problem
@@ -22,7 +23,8 @@ PATIENCE = 40.0
 STANDSTILL = 900.0
 # A worker is given so many problems at once, so that it need not wait for more.
 AT_ONCE = 20
-# The solvers that look for points below a certificate are asked about one problem in so many.
+# The solvers that look for points below a certificate are asked about one problem in so many, and
+# wherever coefficients without a penalty may go far.
 THOROUGH = 16
 _FORK = multiprocessing.get_context("fork")
 
@@ -35,7 +37,9 @@ class Judged(NamedTuple):
 
 def judge_index(seed: int, index: int) -> Judged:
     problem = draw(seed, index)
-    return Judged(index, problem.family, judge(problem, thorough=index % THOROUGH == 0))
+    free = np.count_nonzero(problem.columns.get("penalty_factor", 1.0) == 0)
+    thorough = free > 1 or index % THOROUGH == 0
+    return Judged(index, problem.family, judge(problem, thorough=thorough))
 
 
 def judge_apart(problem: Problem, seconds: float = 20.0) -> list[Failure]:

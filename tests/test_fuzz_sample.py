@@ -45,8 +45,11 @@ def test_steps_that_lead_nowhere_end(seed, index, steps):
 
 
 def test_a_kernel_whose_rounding_is_above_its_penalty_takes_few_steps():
-    """36/122233: 3,000 steps, each with all rounds of its inner problem."""
-    assert ask(draw(36, 122233)).result.n_iter_ < 1000
+    """36/122233: 3,000 steps, each with all rounds of its inner problem.
+
+    What is left is rounding: 57 to 1,131 steps with sums in this order or that, half a second each.
+    """
+    assert ask(draw(36, 122233)).result.n_iter_ < 2000
 
 
 def test_long_ways_that_lead_somewhere_do_not_end():

@@ -242,8 +242,18 @@ inline constexpr double rounding_of_matrix = constant_share_sparse;
 inline constexpr int projections = 20;
 inline constexpr double orthogonal = 1e-11;
 // What is left costs as much as the coefficients are large (fuzzed: nearly collinear, 1e9). The optimum's are taken to
-// be so many times the iterate's at most.
+// be so many times the iterate's at most, and the scores that they make as well.
 inline constexpr double farthest_free = 5.0;
+// A column that differs from a combination of others by more than this share of its length is told apart by the others'
+// products with it; one that differs by less than the second is the same, for what double precision can say (two
+// columns 1e-9 apart: a false proof by 1e-4 where their difference is not looked at). Rounds in which such a difference
+// is made orthogonal to the others.
+inline constexpr double clearly_apart = 1e-4;
+inline constexpr double same_column = 2e-14;
+inline constexpr int rounds_of_rest = 3;
+// What may be left of a dual point of many classes along such differences, as a share of its length: samples that are
+// put back into their domain pull again.
+inline constexpr double most_pull_apart = 1e-6;
 
 // --- Intercept ------------------------------------------------------------------------------------------------------
 inline constexpr int intercept_steps = 200;

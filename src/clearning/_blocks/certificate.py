@@ -81,11 +81,15 @@ class Columns:
 
 @dataclass(frozen=True)
 class Reach:
-    """How large columns can be: root mean squares, and largest entries of those without penalty."""
+    """How large columns can be: root mean squares, and largest entries of those without penalty.
+
+    `nearly_dependent`: sums of products do not tell those without a penalty apart.
+    """
 
     rms: Array
     free: Indices
     largest_free: Array
+    nearly_dependent: bool
 
 
 @dataclass(frozen=True)
@@ -116,6 +120,8 @@ def duality_gap(
 
     Beside it, the largest share of its weight that a sample loses on the way to the dual point.
     """
+    if reach.nearly_dependent:
+        return np.inf, 1.0
     root = np.sqrt(at.energy)[:, None]
     exact = ROUNDING_OF_SUMS * reach.rms * root
     loose = _loose(columns, reach, at, exact)

@@ -11,6 +11,7 @@ from clearning._blocks.checkpoint import Checkpoint
 from clearning._blocks.engine import Engine
 from clearning._blocks.lockstep import LockStep
 from clearning._blocks.measures import Measures, Null, constant_null, measure
+from clearning._blocks.near_dependence import nearly_dependent
 from clearning._blocks.problem import BlockProblem
 from clearning._blocks.sample import SamplePath, sample_path
 from clearning._blocks.scan import Scan, ScanPlan, block_scan, check_scan, merge_scans
@@ -136,6 +137,7 @@ class BlockFit:
             np.where(idle, 0.0, _each(bound, (measures.encoding.width, p)))
             for bound in (options.penalty.lower, options.penalty.upper)
         )
+        free = (factors[0][0] == 0) & np.isinf(lower).all(axis=0) & np.isinf(upper).all(axis=0)
         return BlockProblem(
             encoding=measures.encoding,
             loss=options.loss,
@@ -152,6 +154,9 @@ class BlockFit:
             goal=options.settings.tol * null.objective,
             rms=measures.rms,
             largest=measures.largest,
+            nearly_dependent=nearly_dependent(
+                measures, np.flatnonzero(free), options.fit_intercept
+            ),
             offset_size=measures.scan.offset_size / total,
             numbers_a_row=measures.scan.numbers_a_row,
             max_passes=options.settings.max_iter,

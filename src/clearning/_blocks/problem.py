@@ -51,6 +51,8 @@ class BlockProblem:
         Root mean square of each column, less its centre.
     largest : ndarray of shape (n_features,)
         Largest entry of each column, less its centre.
+    nearly_dependent : bool
+        Whether sums of products do not tell the columns without a penalty apart.
     offset_size : ndarray of shape (n_parts,)
         Mean size of the offsets, or a bound on it.
     numbers_a_row : float
@@ -74,6 +76,7 @@ class BlockProblem:
     goal: Array
     rms: Array
     largest: Array
+    nearly_dependent: bool
     offset_size: Array
     numbers_a_row: float
     max_passes: int
@@ -143,4 +146,4 @@ class BlockProblem:
 
     def reach(self, part: int) -> Reach:
         """Return how large the columns of a part's rows can be."""
-        return Reach(self.rms[part], self.free, self.largest[self.free])
+        return Reach(self.rms[part], self.free, self.largest[self.free], self.nearly_dependent)

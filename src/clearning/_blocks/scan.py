@@ -19,8 +19,10 @@ from clearning._blocks.rows import BlockError, Rows, checked
 from clearning._designs import Array
 from clearning._problem import check_offset_size
 
-# Rows that start a fit: at most this share of all, and at most so many numbers of them.
+# Rows that start a fit: at most this share of all, and at most so many numbers of them; of a small
+# block so many, which also tell whether columns depend on each other.
 SHARE_DRAWN = 0.05
+LEAST_DRAWN = 100
 MOST_NUMBERS_DRAWN = 1 << 24
 MOST_ROWS_DRAWN = 50_000
 # Weights that sum to less, or to more than its inverse, leave no room for squares of columns.
@@ -144,7 +146,8 @@ def block_scan(rows: Rows, block: int, plan: ScanPlan) -> Scan:
         raise BlockError(f"{TOO_MANY}; it holds {len(names)}, {_listed(names)} among them.")
     fold = folds_of(rows, plan.seed, block, plan.n_folds)
     priority = priorities(plan.seed, block, n)
-    quota = _quota(np.bincount(codes), int(np.ceil(SHARE_DRAWN * n)), most_drawn(X, len(names)))
+    rows_drawn = max(int(np.ceil(SHARE_DRAWN * n)), LEAST_DRAWN)
+    quota = _quota(np.bincount(codes), rows_drawn, most_drawn(X, len(names)))
     labels = {
         label: ClassScan(
             _moments(X, rows.weight, fold, codes == code, plan.n_folds),

@@ -2,6 +2,7 @@
 // that would leave the loss's domain stays at its edge, and the others make up for it.
 #pragma once
 #include "linalg/blas.hpp"
+#include "solver/near_dependence.hpp"
 #include "solver/screening.hpp"
 
 namespace clearning {
@@ -11,7 +12,11 @@ class DualProjection {
  public:
   using Workspace = typename P::DesignType::Workspace;
 
-  DualProjection(const P& problem, const Screening<P>& screening) : problem_(problem), screening_(screening) {}
+  DualProjection(const P& problem, const Screening<P>& screening)
+      : problem_(problem), screening_(screening),
+        differences_(
+            NearDependence(problem.design, problem.samples.weight, problem.settings.intercept, unbounded(problem))
+                .differences()) {}
 
   const Vector& dual() const { return dual_; }
 
@@ -24,14 +29,55 @@ class DualProjection {
     bool done = columns.empty(), stale = true;
     for (int pass = 0; pass < tuning::projections && !done; ++pass) {
       if (stale && !factorise(columns)) return false;
+      for (const Difference& difference : differences_) shift_along(difference);
       shift_along(columns);
       stale = stop_at_edges(limit);
-      done = !stale && is_orthogonal(columns);
+      done = !stale && is_orthogonal(columns) && is_orthogonal_to_differences();
     }
     return done;
   }
 
+  // What is left along differences of columns, times the scores that their coefficients may make.
+  double leftover(const Stage<P>& at, const Iterate& x) const {
+    if (differences_.empty()) return 0.0;
+    double pull = 0.0, square = 0.0;
+    for (const Difference& difference : differences_) pull += pull_along(difference, dual_.data(), length());
+    for (double score : x.score) square += (score + x.a) * (score + x.a);
+    // The score that would take away the loss at a margin of zero, along its slope there.
+    const double natural = std::visit(
+        [](const auto& phi) {
+          const LossPoint zero = phi.at(0.0);
+          return zero.value / std::max(zero.weight, tuning::tiny);
+        },
+        at.loss);
+    return tuning::farthest_free * pull * (std::sqrt(square) + natural * std::sqrt(static_cast<double>(problem_.n)));
+  }
+
  private:
+  static Columns unbounded(const P& problem) {
+    Columns found;
+    for (int j : problem.free)
+      if (!problem.penalty.is_bounded(j)) found.push_back(j);
+    return found;
+  }
+
+  double length() const { return std::sqrt(loops().dot(dual_.data(), dual_.data(), problem_.n)); }
+
+  bool is_orthogonal_to_differences() const {
+    return std::all_of(differences_.begin(), differences_.end(), [&](const Difference& difference) {
+      const double allowed = tuning::orthogonal + 2.0 * difference.off;
+      return pull_along(difference, dual_.data(), length()) <= allowed * length();
+    });
+  }
+
+  void shift_along(const Difference& difference) {
+    double first, second;
+    loops().moments(difference.direction.data(), room_.data(), problem_.n, &first, &second);
+    if (!(second > 0.0)) return;
+    const double by = loops().dot(difference.direction.data(), dual_.data(), problem_.n) / second;
+    loops().axpy_weighted(-by, difference.direction.data(), room_.data(), dual_.data(), problem_.n);
+  }
+
   void shift_along(const Columns& columns) {
     int k = static_cast<int>(columns.size()), one = 1, info = 0;
     char upper = 'U';
@@ -61,8 +107,7 @@ class DualProjection {
   }
 
   bool is_orthogonal(const Columns& columns) const {
-    const double length = std::sqrt(loops().dot(dual_.data(), dual_.data(), problem_.n));
-    const double sum = problem_.settings.intercept ? sum_of(dual_) : 0.0;
+    const double length = this->length(), sum = problem_.settings.intercept ? sum_of(dual_) : 0.0;
     if (std::fabs(sum) > tuning::rounding_of_sums * length * std::sqrt(static_cast<double>(problem_.n))) return false;
     Vector products(columns.size());
     problem_.design.dots(columns, dual_.data(), products.data());
@@ -99,6 +144,7 @@ class DualProjection {
 
   const P& problem_;
   const Screening<P>& screening_;
+  const std::vector<Difference> differences_;
   Workspace workspace_;
   Vector dual_, room_, mean_, factor_;
   double total_ = 0.0;

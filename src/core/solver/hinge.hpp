@@ -106,9 +106,9 @@ class HingeSolver {
       const double floor = tuning::separable_null * null_objective_;
       CoolingCourse<P> cooling = course();
       cooling.warm_up();
-      solver_.fit_free(cooling);
+      const Outcome out = solver_.fit_free(cooling);
       centre();
-      null_objective_ = std::max(floor, cooling.loss());
+      null_objective_ = unit_of_tolerance(solver_, cooling.loss(), out, floor);
     }
     solver_.set_claim(tol * null_objective_);
     solver_.correlate_null();

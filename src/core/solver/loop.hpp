@@ -57,13 +57,14 @@ class Solver {
   int steps_of_null() const { return std::max(problem_.settings.max_iter, tuning::steps_of_null); }
   // Fits the columns without a penalty, and no other.
   template <class Course>
-  void fit_free(Course& course) {
+  Outcome fit_free(Course& course) {
     add_free();
     fixed_ = true;
     progress_.begin();
     Outcome out;
     run(course, out);
     fixed_ = false;
+    return out;
   }
   // Correlations of all columns with the null model: the first reference of the screening.
   void correlate_null() {

@@ -64,4 +64,12 @@ Outcome prove(const Solver<P>& solver, double loss, const Outcome& out) {
   return proved;
 }
 
+// The unit of every tolerance: the null model's objective or, where the best null model was not found, what is proved
+// of it; at least `floor`.
+template <class P>
+double unit_of_tolerance(const Solver<P>& solver, double loss, const Outcome& out, double floor) {
+  const Outcome null = prove(solver, loss, out);
+  return std::max(floor, null.converged ? null.objective : null.objective - null.gap);
+}
+
 }  // namespace clearning

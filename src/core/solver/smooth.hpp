@@ -59,8 +59,8 @@ class SmoothSolver {
       const double floor = tuning::separable_null * null_objective;
       solver_.set_claim(tuning::null_accuracy * null_objective);
       warm_up(course);
-      solver_.fit_free(course);
-      null_objective = std::max(floor, course.loss());
+      const Outcome out = solver_.fit_free(course);
+      null_objective = unit_of_tolerance(solver_, course.loss(), out, floor);
     }
     solver_.correlate_null();
     solver_.set_claim(solver_.problem().settings.tol * null_objective);

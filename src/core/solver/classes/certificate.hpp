@@ -94,10 +94,22 @@ inline void balance(const MultiCoherence& loss, const ClassSamples& samples, Vec
       r[k * n + i] = static_cast<int>(samples.label[i]) == k ? -shrink * others[i] : shrink * r[k * n + i];
 }
 
+// Makes each class orthogonal to the differences of columns without a penalty; what classes and samples sum to stays.
+template <class P>
+void take_off_differences(const P& problem, Vector& r) {
+  for (const Difference& difference : problem.differences)
+    for (int k = 0; k < problem.m; ++k) {
+      const double* direction = difference.direction.data();
+      double* part = r.data() + k * problem.n;
+      loops().axpy(-loops().dot(direction, part, problem.n), direction, part, problem.n);
+    }
+}
+
 // The samples' share alone, which needs no pass over the design. Makes the point feasible for samples and intercepts.
 template <class P>
 double samples_share(const P& problem, const ClassIterate& x, Vector& r) {
   bool changed = false;
+  take_off_differences(problem, r);
   confine(problem.loss, problem.samples, r, changed);
   if (problem.settings.intercept && !is_even(problem.loss, problem.samples, r)) {
     balance(problem.loss, problem.samples, r);
@@ -156,12 +168,14 @@ class ClassCertificate {
     const Vector& r = dual_pair.r;
     correlate_near(x, at, r);
     const double size = std::sqrt(loops().dot(r.data(), r.data(), r.size()));
-    if (!is_orthogonal(size)) return INFINITY;
+    const double apart = pull_apart(r, size);
+    if (!is_orthogonal(size) || apart > tuning::most_pull_apart * size) return INFINITY;
     const Correlations dual{v_, problem_.length, tuning::unit_rounding * size};
     const double scale = problem_.penalty.feasible_scale(at, dual);
     const double coefficients = problem_.penalty.gap(at, dual, scale, x.b);
     return std::max(coefficients, 0.0) +
-           class_loops().divergence(problem_.loss, problem_.samples, x.s.data(), r.data(), scale) + leftover(x, r);
+           class_loops().divergence(problem_.loss, problem_.samples, x.s.data(), r.data(), scale) + leftover(x, r) +
+           tuning::farthest_free * apart * reach(x);
   }
 
  private:
@@ -214,6 +228,20 @@ class ClassCertificate {
         sum += 2.0 * std::fabs(v_[t] * x.b[t]);
       });
     return sum;
+  }
+
+  // The pull along differences of columns without a penalty, and the scores that their coefficients may make.
+  double pull_apart(const Vector& r, double size) const {
+    double sum = 0.0;
+    for (const Difference& difference : problem_.differences)
+      for (int k = 0; k < problem_.m; ++k) sum += pull_along(difference, r.data() + k * problem_.n, size);
+    return sum;
+  }
+  double reach(const ClassIterate& x) const {
+    if (problem_.differences.empty()) return 0.0;
+    const double natural = problem_.loss.u + problem_.loss.rho * std::log(static_cast<double>(problem_.m));
+    const double square = loops().dot(x.score.data(), x.score.data(), x.score.size());
+    return std::sqrt(square) + natural * std::sqrt(static_cast<double>(problem_.n));
   }
 
   const P& problem_;

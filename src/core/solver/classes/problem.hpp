@@ -10,6 +10,7 @@
 #include "problem/multi_coherence.hpp"
 #include "problem/panel.hpp"
 #include "problem/problem.hpp"
+#include "solver/near_dependence.hpp"
 
 namespace clearning {
 
@@ -28,11 +29,13 @@ struct ClassProblem {
   const int m;
   const Columns free;  // blocks without any penalty
   const Columns open;  // features whose row has no penalty and no bounds: the loss sees differences within it only
+  const std::vector<Difference> differences;  // of those that nearly depend on each other
   const Vector length;
 
   ClassProblem(D x, MultiCoherence phi, ClassSamples s, Pen net, Settings how, Form coupling = {})
       : design(std::move(x)), loss(phi), samples(s), penalty(std::move(net)), form(coupling), settings(std::move(how)),
-        n(design.n), p(design.p), m(s.m), free(free_blocks()), open(open_features()), length(lengths()) {}
+        n(design.n), p(design.p), m(s.m), free(free_blocks()), open(open_features()),
+        differences(NearDependence(design, s.weight, settings.intercept, open).differences()), length(lengths()) {}
 
   Level level(double alpha) const { return {alpha * penalty.l1_ratio, alpha * (1.0 - penalty.l1_ratio)}; }
   // Neither kinks nor bounds.
