@@ -67,7 +67,7 @@ def spread_of(X: Array, weight: Array) -> Array:
     X = X.astype(np.longdouble)
     mean = weight @ X
     variance = weight @ (X - mean) ** 2
-    return np.sqrt(np.where(variance <= 1e-14 * (variance + mean**2), 1.0, variance))
+    return np.sqrt(np.where(variance <= 1e-24 * (variance + mean**2), 1.0, variance))
 
 
 def linear_plain(problem: Problem, loss: MarginLoss, l1_ratio: float) -> Plain:

@@ -24,6 +24,7 @@ from sklearn.model_selection import PredefinedSplit
 from sklearn.utils.fixes import parse_version
 
 from clearning import CLearningClassifier, CLearningClassifierCV, clearning_path
+from clearning._designs import column_scales
 from clearning.losses import Coherence
 
 LOSSES = ["coherence", "logistic", "huberized_hinge", "squared_hinge"]
@@ -274,6 +275,27 @@ def test_one_feature(loss):
     X, y = make_data(p=1)
     coef, _ = Problem(X, y, loss=loss, alpha=0.05).solve()
     np.testing.assert_allclose(reference_fit(X, y, loss=loss).coef_[0], coef, atol=1e-6)
+
+
+@pytest.mark.parametrize("layout", [np.asfortranarray, sp.csc_array])
+@pytest.mark.parametrize("far", [1e7, 1.7e9])
+def test_a_column_far_from_zero_has_its_own_deviation(layout, far):
+    """Seconds since 1970 within five minutes: a ten millionth of them, and no constant."""
+    rng = np.random.default_rng(0)
+    seconds = np.round(rng.uniform(0, 300, 400), 3)
+    y = (seconds + 60 * rng.standard_normal(400) > 150).astype(int)
+    options = {"loss": "logistic", "alphas": [0.01], "standardize": True}
+    there = clearning_path(layout((far + seconds)[:, None]), y, **options)
+    here = clearning_path(seconds[:, None], y, **options)
+    assert there.objectives[0] == pytest.approx(here.objectives[0], rel=1e-5)
+
+
+@pytest.mark.parametrize("value", [0.1, 1.0 / 3.0, 1e9 / 7.0])
+def test_constant_columns_of_many_samples_are_constant(value):
+    shares = np.full(100_003, 1.0 / 100_003)
+    X = np.full((100_003, 1), value)
+    assert column_scales(X, shares) == 1.0
+    assert column_scales(sp.csc_array(X), shares) == 1.0
 
 
 @pytest.mark.parametrize("standardize", [False, True])

@@ -11,7 +11,12 @@ from scipy import sparse
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 
-from clearning import BlockwiseCLearningClassifier, CLearningClassifier, clearning_path
+from clearning import (
+    BlockwiseCLearningClassifier,
+    CLearningClassifier,
+    clearning_path,
+    kernel_clearning_path,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -117,3 +122,106 @@ def test_columns_that_depend_on_each_other_cost_no_proof(estimator, m):
     y += (m - 2) * (Z[:, 1] > 0.5)
     model = estimator(alpha=0.01, penalty_factor=np.r_[np.zeros(15), 0.0, 0.0, 0.0]).fit(X, y)
     assert model.dual_gap_ <= 1e-6
+
+
+# --- Other ways to depend on each other ---
+
+
+def logistic(y, scores, weight=None):
+    losses = np.logaddexp(0.0, -np.where(y > 0, 1, -1) * np.asarray(scores, dtype=float))
+    return np.average(losses, weights=weight)
+
+
+def along(X, y, coef, weight=None):
+    """The best objective along some coefficients, with scores in extended precision."""
+    scores = X.astype(np.longdouble) @ np.asarray(coef, np.longdouble)
+    return min(logistic(y, size * scores, weight) for size in (0.3, 0.5, 1.0, 1.5, 2.0, 3.0))
+
+
+def proved(X, y, **options):
+    given = {"loss": "logistic", "alphas": [0.1], "fit_intercept": False, **options}
+    path = clearning_path(X, y, penalty_factor=np.zeros(X.shape[1]), **given)
+    return path.objectives[0] - path.dual_gaps[0]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_many_columns_that_depend_on_each_other_together(seed):
+    """No two are near each other, and no pivot of their matrix is small: a triangle of ones."""
+    rng = np.random.default_rng(seed)
+    basis = np.sqrt(160) * np.linalg.qr(rng.standard_normal((160, 40)))[0]
+    X = basis @ (np.eye(40) - np.triu(np.ones((40, 40)), 1))
+    least = np.linalg.svd(X)[2][-1]
+    scores = (X.astype(np.longdouble) @ least).astype(float)
+    least = least / scores.std()
+    y = (scores / scores.std() + 0.5 * rng.standard_normal(160) > 0).astype(int)
+    assert proved(X, y) <= along(X, y, least)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_bounds_on_one_side_let_coefficients_go_far(seed):
+    rng = np.random.default_rng(seed)
+    x, z = rng.standard_normal((2, 40))
+    y = (z + 0.7 * rng.standard_normal(40) > 0).astype(int)
+    bounds = ([-np.inf, 0.0], [0.0, np.inf])
+    X = np.c_[x, x + 3e-12 * z]
+    far = np.array([-1.0, 1.0]) / 3e-12
+    assert proved(X, y, bounds=bounds) <= along(X, y, far)
+    model = BlockwiseCLearningClassifier(
+        loss="logistic", alpha=0.1, penalty_factor=[0, 0], fit_intercept=False, bounds=bounds
+    ).fit(X + 3.0, y)
+    assert model.objective_ - model.dual_gap_ <= along(X + 3.0, y, far) + 1e-9
+
+
+@pytest.mark.parametrize("light", [0.0, 1e-24, 1e-12, 1e-6])
+def test_samples_that_weigh_next_to_nothing_set_nothing_apart(light):
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        x, z = rng.standard_normal((2, 50))
+        X = np.c_[x, x + 1e-11 * z]
+        X[:5, 1] = rng.standard_normal(5)
+        weight = np.r_[np.full(5, light), np.ones(45)]
+        y = (z + 0.7 * rng.standard_normal(50) > 0).astype(int)
+        far = np.array([-1.0, 1.0]) / 1e-11
+        assert proved(X, y, sample_weight=weight) <= along(X, y, far, weight)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_rows_that_were_not_drawn_may_set_columns_apart(seed):
+    rng = np.random.default_rng(seed)
+    x, z, y = rng.standard_normal(3000), np.zeros(3000), rng.integers(0, 2, 3000)
+    few = rng.choice(3000, 5, replace=False)
+    z[few] = rng.standard_normal(5)
+    y[few] = z[few] > 0
+    X = np.c_[x, x + 1e-11 * z]
+    model = BlockwiseCLearningClassifier(
+        loss="logistic", alpha=0.1, penalty_factor=[0, 0], fit_intercept=False
+    ).fit(X, y)
+    assert model.objective_ - model.dual_gap_ <= along(X, y, np.array([-3.0, 3.0]) / 1e-11)
+
+
+@pytest.mark.parametrize("seed", range(8, 20))
+def test_penalties_of_landmarks_of_many_scales(seed):
+    """Landmarks whose kernels are 1e-15 to 1e-11 of another's are no rounding of it."""
+    rng = np.random.default_rng(seed)
+    q = int(rng.integers(2, 5))
+    penalty = np.r_[1.0, 10 ** rng.uniform(-15, -11, q - 1)]
+    size = np.sqrt(penalty * 10 ** rng.uniform(-3, 1))
+    Z = rng.standard_normal((40, q)) * size / size
+    y = np.r_[:2, (Z @ rng.standard_normal(q) + 0.5 * rng.standard_normal(40) > 0)[2:]]
+    alpha = 10 ** rng.uniform(-5, -1)
+    path = kernel_clearning_path(
+        Z * size,
+        y,
+        penalty_kernel=np.diag(penalty),
+        loss="logistic",
+        alphas=[alpha],
+        l1_ratio=0.0,
+        max_iter=int(rng.choice([1, 2, 3, 5, 10000])),
+    )
+
+    def objective(c):
+        ridge = 0.5 * alpha * np.sum(penalty / size**2 * c[1:] ** 2)
+        return logistic(y, Z @ c[1:] + c[0]) + ridge
+
+    least = minimize(objective, np.zeros(q + 1), method="BFGS").fun
+    assert path.objectives[0] - path.dual_gaps[0] <= least + 1e-9

@@ -21,6 +21,8 @@ Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 # The squares of smaller numbers lose digits.
 _LEAST = 1e-145
+# Columns whose deviation is below this share of their size are constant, for what rounding can say.
+_FLAT = 1e-12
 
 
 class Design(Protocol):
@@ -138,7 +140,7 @@ def scales_of(variance: Array, mean: Array, largest: Callable[[int], float]) -> 
             f"standardize=True needs the variances of the columns, but that of column "
             f"{int(np.argwhere(beyond)[0, -1])} of X is beyond the range of a double. Scale X."
         )
-    flat = variance <= 1e-14 * squares
+    flat = variance <= _FLAT**2 * squares
     return np.sqrt(np.where(flat, 1.0, variance))
 
 
@@ -148,7 +150,9 @@ def _dense_variances(X: NDArray[Any], shares: Array, mean: Array) -> Array:
     width = max(1, 2**16 // n)  # blocks of columns that stay in the cache
     for start in range(0, p, width):
         block = slice(start, start + width)
-        variance[block] = shares @ (X[:, block] - mean[block]) ** 2
+        centred = X[:, block] - mean[block]
+        # Less the square of what rounding has left of the mean.
+        variance[block] = shares @ centred**2 - (shares @ centred) ** 2
     return variance
 
 
@@ -156,8 +160,10 @@ def _sparse_variances(X: Any, shares: Array, mean: Array) -> Array:
     p = X.shape[1]
     columns = np.repeat(np.arange(p), np.diff(X.indptr))
     stored = shares[X.indices]
-    centred = np.bincount(columns, stored * (X.data - mean[columns]) ** 2, minlength=p)
-    return centred + _weight_of_zeros(X, columns, shares) * mean**2
+    away, zeros = X.data - mean[columns], _weight_of_zeros(X, columns, shares)
+    squares = np.bincount(columns, stored * away**2, minlength=p) + zeros * mean**2
+    left = np.bincount(columns, stored * away, minlength=p) - zeros * mean
+    return squares - left**2
 
 
 def _weight_of_zeros(X: Any, columns: Indices, shares: Array) -> Array:

@@ -247,10 +247,12 @@ inline constexpr double farthest_free = 5.0;
 // A column that differs from a combination of others by more than this share of its length is told apart by the others'
 // products with it; one that differs by less than the second is the same, for what double precision can say (two
 // columns 1e-9 apart: a false proof by 1e-4 where their difference is not looked at). Rounds in which such a difference
-// is made orthogonal to the others.
+// is made orthogonal to the others, and steps in which the least of all their combinations is looked for (a triangle of
+// ones, 40 columns: no pivot is small).
 inline constexpr double clearly_apart = 1e-4;
 inline constexpr double same_column = 2e-14;
 inline constexpr int rounds_of_rest = 3;
+inline constexpr int inverse_iterations = 10;
 // What may be left of a dual point of many classes along such differences, as a share of its length: samples that are
 // put back into their domain pull again.
 inline constexpr double most_pull_apart = 1e-6;

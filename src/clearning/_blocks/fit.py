@@ -11,7 +11,7 @@ from clearning._blocks.checkpoint import Checkpoint
 from clearning._blocks.engine import Engine
 from clearning._blocks.lockstep import LockStep
 from clearning._blocks.measures import Measures, Null, constant_null, measure
-from clearning._blocks.near_dependence import nearly_dependent
+from clearning._blocks.near_dependence import NearDependence
 from clearning._blocks.problem import BlockProblem
 from clearning._blocks.sample import SamplePath, sample_path
 from clearning._blocks.scan import Scan, ScanPlan, block_scan, check_scan, merge_scans
@@ -75,7 +75,13 @@ class BlockFit:
         self.n_threads = n_threads
         kept = checkpoint.get("measures")
         self.measures: Measures = self._measure(reading) if kept is None else kept
-        self.passes = 1
+        self.near_dependence = NearDependence(self.measures, engine)
+        self._passes = 1
+
+    @property
+    def passes(self) -> int:
+        """How often the rows were read."""
+        return self._passes + self.near_dependence.passes
 
     def _measure(self, reading: Reading) -> Measures:
         plan = ScanPlan(reading.seed, reading.n_folds)
@@ -123,7 +129,7 @@ class BlockFit:
     def _run(self, problem: BlockProblem, state: State, name: str) -> LockStep:
         solver = LockStep(problem, state, self.engine, self.n_threads)
         solver.run(lambda state: self.checkpoint.keep(name, state))
-        self.passes += state.passes
+        self._passes += state.passes
         return solver
 
     def _problem(
@@ -137,7 +143,8 @@ class BlockFit:
             np.where(idle, 0.0, _each(bound, (measures.encoding.width, p)))
             for bound in (options.penalty.lower, options.penalty.upper)
         )
-        free = (factors[0][0] == 0) & np.isinf(lower).all(axis=0) & np.isinf(upper).all(axis=0)
+        far = (np.isinf(lower) | np.isinf(upper)).any(axis=0)  # as coefficients may go
+        loose = np.flatnonzero(far & (factors[0][0] == 0))
         return BlockProblem(
             encoding=measures.encoding,
             loss=options.loss,
@@ -154,9 +161,7 @@ class BlockFit:
             goal=options.settings.tol * null.objective,
             rms=measures.rms,
             largest=measures.largest,
-            nearly_dependent=nearly_dependent(
-                measures, np.flatnonzero(free), options.fit_intercept
-            ),
+            nearly_dependent=self.near_dependence(loose, options.fit_intercept),
             offset_size=measures.scan.offset_size / total,
             numbers_a_row=measures.scan.numbers_a_row,
             max_passes=options.settings.max_iter,
@@ -171,7 +176,7 @@ class BlockFit:
         kept = self.checkpoint.get(f"{name}, null")
         if kept is not None:
             null, passes = kept
-            self.passes += passes
+            self._passes += passes
             return null
         bounds = (
             np.where(penalised, 0.0, bound)
@@ -189,7 +194,7 @@ class BlockFit:
         start = _start(problem, sample, constant, free)
         solver = LockStep(problem, start, self.engine, self.n_threads)
         state = solver.run()
-        self.passes += state.passes
+        self._passes += state.passes
         coef = np.zeros_like(constant.coef)
         coef[:, :, free] = state.coef[:, 0]
         # A null model that was not found may be as good as its proof says: no tolerance is larger.

@@ -1,62 +1,98 @@
-"""Whether columns without a penalty nearly depend on each other, as the rows drawn tell.
+"""Whether columns without a penalty nearly depend on each other.
 
 Sums of products lose what sets such columns apart: a dual point that is orthogonal to them up to
 the sums' rounding may still pull along their small differences, which coefficients without a
-penalty can follow as far as they like. So nothing is proved then.
+penalty can follow as far as they like. So nothing is proved then. The rows drawn tell which
+combinations of columns are next to nothing; whether they are nothing at all, only all rows do.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from clearning._blocks.engine import Engine
 from clearning._blocks.measures import Measures
+from clearning._blocks.rows import Rows, checked
 from clearning._designs import Array, Indices
 
-# Sums of products tell columns apart that differ by more than this share of their length; columns
-# that differ by less than the second are the same, for what double precision can say.
+# Sums of products tell columns apart of which no combination is below this share of their length;
+# a combination below the second is nothing, for what double precision can say.
 CLEARLY_APART = 2e-5
-SAME_COLUMN = 2e-14
-# Rounds in which a column is made orthogonal to those before it.
-ROUNDS = 3
+NOTHING = 2e-14
 
 
-def nearly_dependent(measures: Measures, columns: Indices, fit_intercept: bool) -> bool:
-    """Return whether a column differs from a combination of others by next to nothing."""
-    if len(columns) < 2:
-        return False
-    drawn = [each.drawn for each in measures.scan.labels.values()]
-    rows = np.vstack([_dense(each.X[each.weight > 0][:, columns]) for each in drawn])
-    if not len(rows):
-        return False
-    # Sums are over columns less their centres, which lose nothing beside an intercept.
-    centred = rows - rows.mean(axis=0) if fit_intercept else rows
-    rests, lengths = _rests(centred), _lengths(centred)
-    near = (rests < CLEARLY_APART * lengths) & (rests > SAME_COLUMN * _lengths(rows))
-    return bool(near.any())
+@dataclass(frozen=True)
+class Combinations:
+    """Combinations of columns, and what they are about in the rows drawn."""
+
+    columns: Indices
+    coefs: Array
+    level: Array
+
+
+class NearDependence:
+    """Looks at columns in the rows drawn, and where these do not tell in all rows, once."""
+
+    def __init__(self, measures: Measures, engine: Engine) -> None:
+        self.measures, self.engine = measures, engine
+        self.passes = 0
+        self._known: dict[tuple[Any, ...], bool] = {}
+
+    def __call__(self, columns: Indices, fit_intercept: bool) -> bool:
+        """Return whether a combination of the columns is next to nothing, and not nothing."""
+        key = (*columns.tolist(), fit_intercept)
+        if key not in self._known:
+            self._known[key] = len(columns) > 1 and self._look(columns, fit_intercept)
+        return self._known[key]
+
+    def _look(self, columns: Indices, fit_intercept: bool) -> bool:
+        drawn = [each.drawn for each in self.measures.scan.labels.values()]
+        rows = np.vstack([_dense(each.X[:, columns]) for each in drawn])
+        roots = np.sqrt(np.concatenate([each.weight for each in drawn]))[:, None]
+        level = rows.mean(axis=0) if fit_intercept else np.zeros(len(columns))
+        coefs = _next_to_nothing(roots * (rows - level))
+        if not len(coefs):
+            return False
+        # Sums are over columns less their centres, which lose nothing beside an intercept.
+        plan = Combinations(columns, coefs, coefs @ level)
+        self.passes += 1
+        weight, sums, squares, sizes = self.engine.run(
+            block_sums, _added, plan, "columns that may depend on each other"
+        )
+        spread = squares - (sums**2 / weight if fit_intercept else 0.0)
+        shares = np.sqrt(np.maximum(spread, 0.0) / np.where(sizes > 0, sizes, 1.0))
+        return bool(np.any((shares > NOTHING) & (shares < CLEARLY_APART)))
+
+
+def block_sums(rows: Rows, block: int, plan: Combinations) -> tuple[float, Array, Array, Array]:
+    """Sums over one block of combinations, of their squares, and of what they are made of."""
+    rows = checked(rows)
+    X, weight = _dense(rows.X[:, plan.columns]), rows.weight
+    values = X @ plan.coefs.T - plan.level
+    sizes = np.abs(X) @ np.abs(plan.coefs).T
+    return weight.sum(), weight @ values, weight @ values**2, weight @ sizes**2
+
+
+def _added(first: tuple[Any, ...], second: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(a + b for a, b in zip(first, second))
 
 
 def _dense(X: Any) -> Array:
     return np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=float)
 
 
-def _lengths(X: Array) -> Array:
+def _next_to_nothing(X: Array) -> Array:
+    """Combinations of columns that are below a small share of their lengths, a row each."""
     largest = np.abs(X).max(axis=0, initial=0.0)
     unit = np.where(largest > 0, largest, 1.0)
-    return largest * np.sqrt(((X / unit) ** 2).sum(axis=0))
-
-
-def _rests(X: Array) -> Array:
-    """Return the lengths of what lies outside the span of the columns before."""
-    lengths = _lengths(X)
-    unit = X / np.where(lengths > 0, lengths, 1.0)
-    basis, sizes = np.zeros_like(unit), np.zeros(X.shape[1])
-    for j, rest in enumerate(unit.T):
-        for _ in range(ROUNDS):
-            rest = rest - basis @ (basis.T @ rest)
-        sizes[j] = np.linalg.norm(rest)
-        if sizes[j] > SAME_COLUMN:
-            basis[:, j] = rest / sizes[j]
-    return sizes * lengths
+    lengths = unit * np.sqrt(((X / unit) ** 2).sum(axis=0))
+    lengths[largest == 0] = 1.0
+    # With fewer rows than columns all combinations are wanted, of which many have no size.
+    _, sizes, combinations = np.linalg.svd(X / lengths, full_matrices=X.shape[0] < X.shape[1])
+    known = np.zeros(X.shape[1])
+    known[: len(sizes)] = sizes
+    return combinations[known < CLEARLY_APART] / lengths

@@ -48,6 +48,12 @@ struct Elementwise {
     for (int k = 0; k < m && open; ++k) open = std::isinf(lower[j * m + k]) && std::isinf(upper[j * m + k]);
     return open;
   }
+  // Whether no penalty and no bound keeps one of a feature's coefficients near.
+  bool reaches_far(Index j) const {
+    bool far = false;
+    for (int k = 0; k < m && !far; ++k) far = std::isinf(lower[j * m + k]) || std::isinf(upper[j * m + k]);
+    return far && is_free(j * m);
+  }
   bool has_bounds() const {
     const auto is_finite = [](double bound) { return std::isfinite(bound); };
     return std::any_of(lower.begin(), lower.end(), is_finite) || std::any_of(upper.begin(), upper.end(), is_finite);
@@ -245,6 +251,7 @@ struct Grouped {
   }
   bool must_vanish(const Vector&, Index block) const { return is_free(block); }
   bool is_open(Index j) const { return is_free(group_of[j]); }
+  bool reaches_far(Index j) const { return is_open(j); }
   bool has_bounds() const { return false; }
   double pull(const Vector& v, Index block) const {
     double sum = 0.0;

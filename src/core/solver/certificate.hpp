@@ -37,7 +37,8 @@ class Certificate {
     Vector products(set.size());
     problem_.design.dots(set, theta.data(), products.data());
     for (std::size_t c = 0; c < set.size(); ++c) v_[set[c]] = products[c];
-    return measure(at, x, set, {theta, dual.b, dual.form}, {v_}, INFINITY, samples) + projection_.leftover(at, x);
+    const double gap = measure(at, x, set, {theta, dual.b, dual.form}, {v_}, INFINITY, samples);
+    return problem_.free.empty() ? gap : gap + projection_.leftover(at, x);
   }
 
   // The same at one whose correlations with the set are known, where no column has to be projected.

@@ -14,9 +14,9 @@ class DualProjection {
 
   DualProjection(const P& problem, const Screening<P>& screening)
       : problem_(problem), screening_(screening),
-        differences_(
-            NearDependence(problem.design, problem.samples.weight, problem.settings.intercept, unbounded(problem))
-                .differences()) {}
+        near_(problem.design, problem.samples.weight, problem.settings.intercept, far_reaching(problem)),
+        is_bounded_(std::any_of(problem.free.begin(), problem.free.end(),
+                                [&](int c) { return problem.penalty.is_bounded(c); })) {}
 
   const Vector& dual() const { return dual_; }
 
@@ -29,7 +29,7 @@ class DualProjection {
     bool done = columns.empty(), stale = true;
     for (int pass = 0; pass < tuning::projections && !done; ++pass) {
       if (stale && !factorise(columns)) return false;
-      for (const Difference& difference : differences_) shift_along(difference);
+      for (const Difference& difference : near_.differences()) shift_along(difference);
       shift_along(columns);
       stale = stop_at_edges(limit);
       done = !stale && is_orthogonal(columns) && is_orthogonal_to_differences();
@@ -37,12 +37,14 @@ class DualProjection {
     return done;
   }
 
-  // What is left along differences of columns, times the scores that their coefficients may make.
+  // What is left along columns and their differences, times the scores that their coefficients may make. A column that
+  // its bound holds may pull.
   double leftover(const Stage<P>& at, const Iterate& x) const {
-    if (differences_.empty()) return 0.0;
-    double pull = 0.0, square = 0.0;
-    for (const Difference& difference : differences_) pull += pull_along(difference, dual_.data(), length());
-    for (double score : x.score) square += (score + x.a) * (score + x.a);
+    double pull = is_bounded_ ? 0.0 : near_.pull_of_independent(dual_), square = 0.0;
+    const double length = length_by_weight(dual_.data(), problem_.samples.weight, problem_.n);
+    for (const Difference& difference : near_.differences()) pull += pull_along(difference, dual_.data(), length);
+    for (Index i = 0; i < problem_.n; ++i)
+      square += problem_.samples.weight[i] * (x.score[i] + x.a) * (x.score[i] + x.a);
     // The score that would take away the loss at a margin of zero, along its slope there.
     const double natural = std::visit(
         [](const auto& phi) {
@@ -50,23 +52,21 @@ class DualProjection {
           return zero.value / std::max(zero.weight, tuning::tiny);
         },
         at.loss);
-    return tuning::farthest_free * pull * (std::sqrt(square) + natural * std::sqrt(static_cast<double>(problem_.n)));
+    return tuning::farthest_free * pull * (std::sqrt(square) + natural);
   }
 
  private:
-  static Columns unbounded(const P& problem) {
+  static Columns far_reaching(const P& problem) {
     Columns found;
     for (int j : problem.free)
-      if (!problem.penalty.is_bounded(j)) found.push_back(j);
+      if (std::isinf(problem.penalty.lower[j]) || std::isinf(problem.penalty.upper[j])) found.push_back(j);
     return found;
   }
 
-  double length() const { return std::sqrt(loops().dot(dual_.data(), dual_.data(), problem_.n)); }
-
   bool is_orthogonal_to_differences() const {
-    return std::all_of(differences_.begin(), differences_.end(), [&](const Difference& difference) {
-      const double allowed = tuning::orthogonal + 2.0 * difference.off;
-      return pull_along(difference, dual_.data(), length()) <= allowed * length();
+    const double length = length_by_weight(dual_.data(), problem_.samples.weight, problem_.n);
+    return std::all_of(near_.differences().begin(), near_.differences().end(), [&](const Difference& difference) {
+      return pull_along(difference, dual_.data(), length) <= (tuning::orthogonal + 2.0 * difference.off) * length;
     });
   }
 
@@ -107,7 +107,8 @@ class DualProjection {
   }
 
   bool is_orthogonal(const Columns& columns) const {
-    const double length = this->length(), sum = problem_.settings.intercept ? sum_of(dual_) : 0.0;
+    const double length = std::sqrt(loops().dot(dual_.data(), dual_.data(), problem_.n));
+    const double sum = problem_.settings.intercept ? sum_of(dual_) : 0.0;
     if (std::fabs(sum) > tuning::rounding_of_sums * length * std::sqrt(static_cast<double>(problem_.n))) return false;
     Vector products(columns.size());
     problem_.design.dots(columns, dual_.data(), products.data());
@@ -144,7 +145,8 @@ class DualProjection {
 
   const P& problem_;
   const Screening<P>& screening_;
-  const std::vector<Difference> differences_;
+  const NearDependence<typename P::DesignType> near_;
+  const bool is_bounded_;  // some column without a penalty is
   Workspace workspace_;
   Vector dual_, room_, mean_, factor_;
   double total_ = 0.0;

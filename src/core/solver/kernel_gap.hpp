@@ -1,7 +1,7 @@
 // The gap of a kernel problem, from two dual points: one scaled until the l1 penalty's constraint holds, and one that
 // leaves the l1 penalty out.
 #pragma once
-#include "linalg/blas.hpp"
+#include "solver/inverse_form.hpp"
 #include "solver/penalty_gap.hpp"
 
 namespace clearning {
@@ -59,35 +59,11 @@ class PenaltyGap<P, KernelForm<T>> {
     }
     Vector g(problem_.p);
     for (Index j = 0; j < problem_.p; ++j) g[j] = v[j] + at.ridge_level() * x.form[j];
-    return landmark_form(g);
-  }
-
-  // g' K^-1 g; infinite where K has no factor.
-  double landmark_form(Vector& g) {
-    if (landmark_factor_.empty()) factorise();
-    if (!has_factor_) return INFINITY;
-    int m = static_cast<int>(problem_.p), one = 1;
-    char upper = 'U', transposed = 'T', plain = 'N';
-    blas::dtrsv(&upper, &transposed, &plain, &m, landmark_factor_.data(), &m, g.data(), &one);
-    return loops().dot(g.data(), g.data(), g.size());
-  }
-
-  void factorise() {
-    const Index p = problem_.p;
-    const auto* k = problem_.penalty.quadratic.column(0);
-    landmark_factor_.assign(k, k + p * p);
-    double top = 0.0;
-    for (Index j = 0; j < p; ++j) top = std::max(top, landmark_factor_[j * p + j]);
-    for (Index j = 0; j < p; ++j) landmark_factor_[j * p + j] += tuning::first_jitter * top;
-    int m = static_cast<int>(p), info = 0;
-    char upper = 'U';
-    blas::dpotrf(&upper, &m, landmark_factor_.data(), &m, &info);
-    has_factor_ = info == 0;
+    return inverse_form_(problem_.penalty.quadratic, std::move(g));
   }
 
   const P& problem_;
-  Vector landmark_factor_;
-  bool has_factor_ = false;
+  InverseForm<T> inverse_form_;
 };
 
 }  // namespace clearning

@@ -1,6 +1,7 @@
 // Columns without a penalty that nearly depend on each other. A dual point that is orthogonal to each of them, up to
 // its rounding, may still pull along what sets them apart, which their coefficients can follow as far as they like. So
-// it has to be orthogonal to these small differences as well.
+// it has to be orthogonal to these small differences as well. Scores are measured by the samples' weights: a sample
+// that weighs next to nothing sets nothing apart.
 #pragma once
 #include "linalg/vector_loops.hpp"
 #include "problem/design.hpp"
@@ -8,9 +9,17 @@
 namespace clearning {
 
 struct Difference {
-  Vector direction;  // of unit length
+  Vector direction;  // scores whose weighted mean square is one
   double off;        // how far rounding may have turned it
 };
+
+// The length of a residual beside such scores: residuals are weights times slopes.
+inline double length_by_weight(const double* residual, const double* weight, Index n) {
+  double sum = 0.0;
+  for (Index i = 0; i < n; ++i)
+    if (weight[i] > 0.0) sum += residual[i] * (residual[i] / weight[i]);
+  return std::sqrt(sum);
+}
 
 // How strongly a residual of that length pulls along a difference, at most.
 inline double pull_along(const Difference& difference, const double* residual, double length) {
@@ -21,92 +30,157 @@ inline double pull_along(const Difference& difference, const double* residual, d
 template <Design D>
 class NearDependence {
  public:
-  // Of samples that carry weight, among columns that neither a penalty nor a bound holds.
+  // Among columns that neither a penalty nor bounds on both sides hold.
   NearDependence(const D& design, const double* weight, bool intercept, const Columns& candidates)
-      : design_(design), inside_(design.n) {
+      : design_(design), weight_(weight), total_(0.0) {
     if (candidates.empty()) return;
-    for (Index i = 0; i < design.n; ++i) inside_[i] = weight[i] > 0.0;
-    total_ = intercept ? sum_of(inside_) : 0.0;
+    if (intercept) total_ = std::accumulate(weight, weight + design.n, 0.0);
     for (int j : doubtful(candidates)) add_difference(j);
   }
 
   const std::vector<Difference>& differences() const { return differences_; }
 
+  // How strongly a residual pulls along any scores of the independent columns, by the weighted length of these.
+  double pull_of_independent(const Vector& residual) const {
+    const Vector pull = pulls(residual, total_ > 0.0 ? sum_of(residual) : 0.0);
+    return std::sqrt(loops().dot(pull.data(), pull.data(), pull.size()));
+  }
+
  private:
-  // Sets the independent columns, with their factor, and returns the others. A pivot of the matrix of products tells
-  // the two apart as long as the difference is well above the root of its rounding.
-  Columns doubtful(const Columns& candidates) {
-    const int count = static_cast<int>(candidates.size());
-    Vector mean(count, 0.0), gram(static_cast<std::size_t>(count) * count);
+  // The columns' weighted products, each divided by both lengths, and their means.
+  struct Products {
+    Vector mean, length, gram;
+    int count;
+
+    double at(int r, int c) const { return gram[static_cast<std::size_t>(c) * count + r] / length[c] / length[r]; }
+  };
+
+  Products products_of(const Columns& columns) const {
+    const int count = static_cast<int>(columns.size());
+    Products of{Vector(count, 0.0), Vector(count), Vector(static_cast<std::size_t>(count) * count), count};
     if (total_ > 0.0) {
-      design_.dots(candidates, inside_.data(), mean.data());
-      for (double& m : mean) m /= total_;
+      design_.dots(columns, weight_, of.mean.data());
+      for (double& m : of.mean) m /= total_;
     }
     typename D::Workspace space;
-    weighted_gram(design_, candidates, 0, inside_.data(), total_, mean.data(), gram.data(), count, space);
-    Columns others, places;
+    weighted_gram(design_, columns, 0, weight_, total_, of.mean.data(), of.gram.data(), count, space);
     for (int c = 0; c < count; ++c) {
-      const double* products = gram.data() + static_cast<std::size_t>(c) * count;
-      Vector row;
-      for (std::size_t a = 0; a < places.size(); ++a) row.push_back(products[places[a]]);
-      const double taken = solve_lower(row);
-      const double rest = products[c] - taken, square = products[c] + total_ * mean[c] * mean[c];
-      if (rest > tuning::clearly_apart * tuning::clearly_apart * square) {
-        row.push_back(std::sqrt(rest));
-        factor_.push_back(std::move(row));
-        independent_.push_back(candidates[c]);
-        mean_.push_back(mean[c]);
-        places.push_back(c);
-      } else {
-        others.push_back(candidates[c]);
-      }
+      double sum, square;
+      design_.moments(columns[c], weight_, sum, square);
+      of.length[c] = std::sqrt(square);
     }
+    return of;
+  }
+
+  // Sets the independent columns, with their factor, and returns the others. The one that the others tell least of
+  // comes first, until the rest is too small for products to tell; then the last ones leave again as long as all
+  // together are nearer to depending on each other than that.
+  Columns doubtful(const Columns& candidates) {
+    const Products of = products_of(candidates);
+    Columns left, chosen, others;
+    Vector rest(of.count);
+    for (int c = 0; c < of.count; ++c) {
+      rest[c] = of.at(c, c);
+      if (std::isfinite(rest[c])) left.push_back(c);
+      else others.push_back(candidates[c]);  // beyond the range of a double
+    }
+    std::vector<Vector> rows(of.count);  // of each column, its products with the basis of those chosen
+    while (!left.empty()) {
+      const auto best = std::max_element(left.begin(), left.end(), [&](int a, int b) { return rest[a] < rest[b]; });
+      const int c = *best;
+      if (!(rest[c] > tuning::clearly_apart * tuning::clearly_apart)) break;
+      left.erase(best);
+      rows[c].push_back(std::sqrt(rest[c]));
+      for (int other : left) {
+        double product = of.at(other, c);
+        for (std::size_t a = 0; a < chosen.size(); ++a) product -= rows[c][a] * rows[other][a];
+        rows[other].push_back(product / rows[c].back());
+        rest[other] -= rows[other].back() * rows[other].back();
+      }
+      chosen.push_back(c);
+      factor_.push_back(rows[c]);
+    }
+    while (!chosen.empty() && smallest_square() < tuning::clearly_apart * tuning::clearly_apart) {
+      left.push_back(chosen.back());
+      chosen.pop_back();
+      factor_.pop_back();
+    }
+    for (int c : chosen) {
+      independent_.push_back(candidates[c]);
+      mean_.push_back(of.mean[c]);
+      length_.push_back(of.length[c]);
+    }
+    for (int c : left) others.push_back(candidates[c]);
     return others;
+  }
+
+  // Of the combinations of independent columns whose coefficients have length one, the least mean square: by inverse
+  // iteration, from above.
+  double smallest_square() const {
+    Vector x(factor_.size());
+    for (std::size_t a = 0; a < x.size(); ++a) x[a] = 1.0 + 0.5 * std::sin(static_cast<double>(a + 1));
+    double grown = 1.0;
+    for (int step = 0; step < tuning::inverse_iterations; ++step) {
+      const double size = std::sqrt(loops().dot(x.data(), x.data(), x.size()));
+      for (double& value : x) value /= size;
+      solve_lower(x);
+      solve_upper(x);
+      grown = std::sqrt(loops().dot(x.data(), x.data(), x.size()));
+    }
+    return 1.0 / grown;
   }
 
   // What a column is beside those that are independent and the differences found before.
   void add_difference(int j) {
     double sum, square;
-    design_.moments(j, inside_.data(), sum, square);
+    design_.moments(j, weight_, sum, square);
     const double by = 1.0 / std::sqrt(square);
     if (!std::isfinite(by)) return;
-    Vector rest(design_.n, 0.0);
+    Vector rest(design_.n, 0.0), weighted(design_.n);
     design_.combine({j}, &by, rest.data());
     for (int round = 0; round < tuning::rounds_of_rest; ++round) {
-      take_off_independent(rest);
-      for (const Difference& found : differences_)
-        loops().axpy(-loops().dot(found.direction.data(), rest.data(), rest.size()), found.direction.data(),
-                     rest.data(), rest.size());
+      take_off_independent(rest, weighted);
+      for (const Difference& found : differences_) {
+        loops().multiply(weight_, rest.data(), 0.0, weighted.data(), rest.size());
+        const double along = loops().dot(found.direction.data(), weighted.data(), rest.size());
+        loops().axpy(-along, found.direction.data(), rest.data(), rest.size());
+      }
     }
-    const double size = std::sqrt(loops().dot(rest.data(), rest.data(), rest.size()));
+    double first, second;
+    loops().moments(rest.data(), weight_, rest.size(), &first, &second);
+    const double size = std::sqrt(second);
     if (!(size > tuning::same_column)) return;
     for (double& r : rest) r /= size;
     differences_.push_back({std::move(rest), tuning::unit_rounding / size});
   }
 
-  void take_off_independent(Vector& rest) const {
-    loops().multiply(inside_.data(), rest.data(), 0.0, rest.data(), rest.size());
-    const double sum = total_ > 0.0 ? sum_of(rest) : 0.0;
-    Vector along(independent_.size()), change(rest.size(), 0.0);
-    design_.dots(independent_, rest.data(), along.data());
-    for (std::size_t a = 0; a < along.size(); ++a) along[a] -= mean_[a] * sum;
-    solve_lower(along);
+  void take_off_independent(Vector& rest, Vector& weighted) const {
+    loops().multiply(weight_, rest.data(), 0.0, weighted.data(), rest.size());
+    const double sum = total_ > 0.0 ? sum_of(weighted) : 0.0;
+    Vector along = pulls(weighted, sum), change(rest.size(), 0.0);
     solve_upper(along);
+    for (std::size_t a = 0; a < along.size(); ++a) along[a] /= length_[a];
     const double centre = std::inner_product(mean_.begin(), mean_.end(), along.begin(), 0.0);
     design_.combine(independent_, along.data(), change.data());
     const double level = total_ > 0.0 ? sum / total_ - centre : 0.0;
-    for (std::size_t i = 0; i < rest.size(); ++i) rest[i] -= inside_[i] * (change[i] + level);
+    for (std::size_t i = 0; i < rest.size(); ++i) rest[i] -= change[i] + level;
   }
 
-  // By the factor's transpose, and by the factor; the first returns the square of the solution.
-  double solve_lower(Vector& right) const {
-    double square = 0.0;
+  // Of a residual with that sum, along an orthogonal basis of the independent columns.
+  Vector pulls(const Vector& residual, double sum) const {
+    Vector along(independent_.size());
+    design_.dots(independent_, residual.data(), along.data());
+    for (std::size_t a = 0; a < along.size(); ++a) along[a] = (along[a] - mean_[a] * sum) / length_[a];
+    solve_lower(along);
+    return along;
+  }
+
+  // By the factor, and by its transpose.
+  void solve_lower(Vector& right) const {
     for (std::size_t a = 0; a < right.size(); ++a) {
       for (std::size_t b = 0; b < a; ++b) right[a] -= factor_[a][b] * right[b];
       right[a] /= factor_[a][a];
-      square += right[a] * right[a];
     }
-    return square;
   }
   void solve_upper(Vector& right) const {
     for (std::size_t a = right.size(); a-- > 0;) {
@@ -116,11 +190,11 @@ class NearDependence {
   }
 
   const D& design_;
-  Vector inside_;  // one for samples that carry weight
-  double total_ = 0.0;
+  const double* weight_;
+  double total_;  // of the weights, where there is an intercept
   Columns independent_;
-  Vector mean_;
-  std::vector<Vector> factor_;  // of their products, row by row
+  Vector mean_, length_;
+  std::vector<Vector> factor_;  // of their products by length, row by row
   std::vector<Difference> differences_;
 };
 

@@ -101,7 +101,8 @@ void take_off_differences(const P& problem, Vector& r) {
     for (int k = 0; k < problem.m; ++k) {
       const double* direction = difference.direction.data();
       double* part = r.data() + k * problem.n;
-      loops().axpy(-loops().dot(direction, part, problem.n), direction, part, problem.n);
+      loops().axpy_weighted(-loops().dot(direction, part, problem.n), direction, problem.samples.weight, part,
+                            problem.n);
     }
 }
 
@@ -168,8 +169,8 @@ class ClassCertificate {
     const Vector& r = dual_pair.r;
     correlate_near(x, at, r);
     const double size = std::sqrt(loops().dot(r.data(), r.data(), r.size()));
-    const double apart = pull_apart(r, size);
-    if (!is_orthogonal(size) || apart > tuning::most_pull_apart * size) return INFINITY;
+    const double apart = pull_apart(r);
+    if (!is_orthogonal(size) || apart == INFINITY) return INFINITY;
     const Correlations dual{v_, problem_.length, tuning::unit_rounding * size};
     const double scale = problem_.penalty.feasible_scale(at, dual);
     const double coefficients = problem_.penalty.gap(at, dual, scale, x.b);
@@ -230,18 +231,30 @@ class ClassCertificate {
     return sum;
   }
 
-  // The pull along differences of columns without a penalty, and the scores that their coefficients may make.
-  double pull_apart(const Vector& r, double size) const {
+  // The pull along differences of columns without a penalty, infinite where it is not next to none; and the scores
+  // that their coefficients may make.
+  double pull_apart(const Vector& r) const {
     double sum = 0.0;
-    for (const Difference& difference : problem_.differences)
-      for (int k = 0; k < problem_.m; ++k) sum += pull_along(difference, r.data() + k * problem_.n, size);
+    if (problem_.differences.empty()) return sum;
+    for (int k = 0; k < problem_.m; ++k) {
+      const double* part = r.data() + k * problem_.n;
+      const double length = length_by_weight(part, problem_.samples.weight, problem_.n);
+      for (const Difference& difference : problem_.differences) {
+        const double pull = pull_along(difference, part, length);
+        if (pull > (tuning::most_pull_apart + 2.0 * difference.off) * length) return INFINITY;
+        sum += pull;
+      }
+    }
     return sum;
   }
   double reach(const ClassIterate& x) const {
     if (problem_.differences.empty()) return 0.0;
     const double natural = problem_.loss.u + problem_.loss.rho * std::log(static_cast<double>(problem_.m));
-    const double square = loops().dot(x.score.data(), x.score.data(), x.score.size());
-    return std::sqrt(square) + natural * std::sqrt(static_cast<double>(problem_.n));
+    double square = 0.0;
+    for (int k = 0; k < problem_.m; ++k)
+      for (Index i = 0; i < problem_.n; ++i)
+        square += problem_.samples.weight[i] * std::pow(x.score[k * problem_.n + i], 2);
+    return std::sqrt(square) + natural;
   }
 
   const P& problem_;

@@ -3,6 +3,7 @@
 // which no pull is left, which leaves the l1 penalty out.
 #pragma once
 #include "solver/classes/certificate.hpp"
+#include "solver/inverse_form.hpp"
 
 namespace clearning {
 
@@ -71,7 +72,7 @@ class ClassCertificate<P, Coupled<T>> {
       double own = 0.0;
       if (problem_.form.kernel.is_design)
         for (Index j = 0; j < p; ++j) own += (r[k * n + j] + at.ridge * x.b[j * m + k]) * pull[j];
-      else own = landmarks_.inverse_form(problem_.form.kernel, pull);
+      else own = inverse_form_(problem_.form.kernel, std::move(pull));
       apart += std::max(own, 0.0);
       lost += noise[k] * noise[k] / (tuning::unit_rounding * std::max(largest_, tuning::tiny));
     }
@@ -95,43 +96,11 @@ class ClassCertificate<P, Coupled<T>> {
     return out;
   }
 
-  // g'Q^-1 g, from a factor of Q + jitter; what the jitter hides of it is added again.
-  class Landmarks {
-   public:
-    // Infinite where there is no factor.
-    double inverse_form(const KernelForm<T>& kernel, const Vector& g) {
-      if (factor_.empty()) factorise(kernel);
-      if (!has_factor_) return INFINITY;
-      int p = static_cast<int>(g.size()), one = 1;
-      char upper = 'U', transposed = 'T', plain = 'N';
-      Vector x = g;
-      blas::dtrsv(&upper, &transposed, &plain, &p, factor_.data(), &p, x.data(), &one);
-      const double form = loops().dot(x.data(), x.data(), x.size());
-      blas::dtrsv(&upper, &plain, &plain, &p, factor_.data(), &p, x.data(), &one);
-      return form + 2.0 * jitter_ * loops().dot(x.data(), x.data(), x.size());
-    }
-
-   private:
-    void factorise(const KernelForm<T>& kernel) {
-      const Index p = kernel.m;
-      factor_.assign(kernel.column(0), kernel.column(0) + p * p);
-      jitter_ = tuning::first_jitter * kernel.largest();
-      for (Index j = 0; j < p; ++j) factor_[j * p + j] += jitter_;
-      int size = static_cast<int>(p), info = 0;
-      char upper = 'U';
-      blas::dpotrf(&upper, &size, factor_.data(), &size, &info);
-      has_factor_ = info == 0;
-    }
-    Vector factor_;
-    double jitter_ = 0.0;
-    bool has_factor_ = false;
-  };
-
   const P& problem_;
   Vector v_, pulls_, form_;  // X'R, pulls and QH of the last pair
   const Vector one_;
   const double largest_;
-  Landmarks landmarks_;
+  InverseForm<T> inverse_form_;
 };
 
 }  // namespace clearning

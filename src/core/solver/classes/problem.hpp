@@ -29,13 +29,14 @@ struct ClassProblem {
   const int m;
   const Columns free;  // blocks without any penalty
   const Columns open;  // features whose row has no penalty and no bounds: the loss sees differences within it only
-  const std::vector<Difference> differences;  // of those that nearly depend on each other
+  const std::vector<Difference> differences;  // of features without a penalty that nearly depend on each other
   const Vector length;
 
   ClassProblem(D x, MultiCoherence phi, ClassSamples s, Pen net, Settings how, Form coupling = {})
       : design(std::move(x)), loss(phi), samples(s), penalty(std::move(net)), form(coupling), settings(std::move(how)),
         n(design.n), p(design.p), m(s.m), free(free_blocks()), open(open_features()),
-        differences(NearDependence(design, s.weight, settings.intercept, open).differences()), length(lengths()) {}
+        differences(NearDependence(design, s.weight, settings.intercept, far_reaching()).differences()),
+        length(lengths()) {}
 
   Level level(double alpha) const { return {alpha * penalty.l1_ratio, alpha * (1.0 - penalty.l1_ratio)}; }
   // Neither kinks nor bounds.
@@ -52,6 +53,12 @@ struct ClassProblem {
     Columns found;
     for (Index j = 0; j < p; ++j)
       if (penalty.is_open(j)) found.push_back(static_cast<int>(j));
+    return found;
+  }
+  Columns far_reaching() const {
+    Columns found;
+    for (Index j = 0; j < p; ++j)
+      if (penalty.reaches_far(j)) found.push_back(static_cast<int>(j));
     return found;
   }
   Vector lengths() const {
