@@ -65,6 +65,7 @@ def spread_of(X: Array, weight: Array) -> Array:
     They stay in extended precision, as their squares may leave the range of a double.
     """
     X = X.astype(np.longdouble)
+    weight = weight / weight.astype(np.longdouble).sum()
     mean = weight @ X
     variance = weight @ (X - mean) ** 2
     return np.sqrt(np.where(variance <= 1e-24 * (variance + mean**2), 1.0, variance))

@@ -290,6 +290,18 @@ def test_a_column_far_from_zero_has_its_own_deviation(layout, far):
     assert there.objectives[0] == pytest.approx(here.objectives[0], rel=1e-5)
 
 
+@pytest.mark.parametrize("layout", [np.asfortranarray, sp.csc_array])
+@pytest.mark.parametrize("share", [1e-3, 1e-6, 1e-9, 1e-11])
+def test_deviations_far_from_zero_have_all_their_digits(layout, share):
+    rng = np.random.default_rng(0)
+    X = 7.0 * (1.0 + share * rng.standard_normal((50, 3)))
+    shares = rng.uniform(0.5, 1.0, 50)
+    shares /= shares.sum()
+    exact = X.astype(np.longdouble) - 7.0
+    exact = np.sqrt(shares @ (exact - shares @ exact) ** 2)
+    np.testing.assert_allclose(column_scales(layout(X), shares), exact.astype(float), rtol=1e-11)
+
+
 @pytest.mark.parametrize("value", [0.1, 1.0 / 3.0, 1e9 / 7.0])
 def test_constant_columns_of_many_samples_are_constant(value):
     shares = np.full(100_003, 1.0 / 100_003)

@@ -23,6 +23,8 @@ Indices = NDArray[np.intp]
 _LEAST = 1e-145
 # Columns whose deviation is below this share of their size are constant, for what rounding can say.
 _FLAT = 1e-12
+# Below this share a deviation about the mean loses digits to the mean's rounding.
+_FAR_FROM_ZERO = 1e-4
 
 
 class Design(Protocol):
@@ -121,6 +123,10 @@ def column_scales(X: Any, shares: Array) -> Array:
     with np.errstate(over="ignore", invalid="ignore"):
         mean = np.asarray(X.T @ shares, dtype=float).ravel()
         variance = (_sparse_variances if sparse.issparse(X) else _dense_variances)(X, shares, mean)
+        squares = mean**2
+        far = (variance > _FLAT**2 * squares) & (variance < _FAR_FROM_ZERO**2 * squares)
+    for j in np.flatnonzero(far):
+        variance[j] = _variance_far_from_zero(X[:, [j]], shares)
     return scales_of(variance, mean, lambda j: abs(X[:, [j]]).max())
 
 
@@ -142,6 +148,14 @@ def scales_of(variance: Array, mean: Array, largest: Callable[[int], float]) -> 
         )
     flat = variance <= _FLAT**2 * squares
     return np.sqrt(np.where(flat, 1.0, variance))
+
+
+def _variance_far_from_zero(column: Any, shares: Array) -> float:
+    """Of entries that are near each other, whose differences are exact."""
+    x = np.asarray(column.toarray() if sparse.issparse(column) else column, dtype=float).ravel()
+    x = x - x[np.argmax(shares)]
+    x = x - shares @ x
+    return float(shares @ x**2 - (shares @ x) ** 2)
 
 
 def _dense_variances(X: NDArray[Any], shares: Array, mean: Array) -> Array:
