@@ -39,7 +39,8 @@ class RegularizationPath:
     converged : ndarray of bool, shape (n_alphas,)
         Whether the gap is at most `tol` times `null_objective`.
     null_objective : float
-        Objective of the best model without penalised coefficients.
+        Objective of the best model without penalised coefficients, or what is proved of it where
+        that was not found.
     loss : Loss
         The loss.
     l1_ratio : float
