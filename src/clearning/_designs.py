@@ -150,9 +150,14 @@ def scales_of(variance: Array, mean: Array, largest: Callable[[int], float]) -> 
     return np.sqrt(np.where(flat, 1.0, variance))
 
 
+def as_dense(X: Any) -> Array:
+    """Return all entries of a few columns as doubles."""
+    return np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=float)
+
+
 def _variance_far_from_zero(column: Any, shares: Array) -> float:
     """Of entries that are near each other, whose differences are exact."""
-    x = np.asarray(column.toarray() if sparse.issparse(column) else column, dtype=float).ravel()
+    x = as_dense(column).ravel()
     x = x - x[np.argmax(shares)]
     x = x - shares @ x
     return float(shares @ x**2 - (shares @ x) ** 2)

@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from clearning._blocks.engine import Engine
 from clearning._blocks.measures import Measures
 from clearning._blocks.rows import Rows, checked
-from clearning._designs import Array, Indices
+from clearning._designs import Array, Indices, as_dense
 
 # Sums of products tell columns apart of which no combination is below this share of their length;
 # a combination below the second is nothing, for what double precision can say.
@@ -51,7 +50,7 @@ class NearDependence:
 
     def _look(self, columns: Indices, fit_intercept: bool) -> bool:
         drawn = [each.drawn for each in self.measures.scan.labels.values()]
-        rows = np.vstack([_dense(each.X[:, columns]) for each in drawn])
+        rows = np.vstack([as_dense(each.X[:, columns]) for each in drawn])
         roots = np.sqrt(np.concatenate([each.weight for each in drawn]))[:, None]
         level = rows.mean(axis=0) if fit_intercept else np.zeros(len(columns))
         coefs = _next_to_nothing(roots * (rows - level))
@@ -71,7 +70,7 @@ class NearDependence:
 def block_sums(rows: Rows, block: int, plan: Combinations) -> tuple[float, Array, Array, Array]:
     """Sums over one block of combinations, of their squares, and of what they are made of."""
     rows = checked(rows)
-    X, weight = _dense(rows.X[:, plan.columns]), rows.weight
+    X, weight = as_dense(rows.X[:, plan.columns]), rows.weight
     values = X @ plan.coefs.T - plan.level
     sizes = np.abs(X) @ np.abs(plan.coefs).T
     return weight.sum(), weight @ values, weight @ values**2, weight @ sizes**2
@@ -79,10 +78,6 @@ def block_sums(rows: Rows, block: int, plan: Combinations) -> tuple[float, Array
 
 def _added(first: tuple[Any, ...], second: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(a + b for a, b in zip(first, second))
-
-
-def _dense(X: Any) -> Array:
-    return np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=float)
 
 
 def _next_to_nothing(X: Array) -> Array:
