@@ -3,7 +3,8 @@
 Sums of products lose what sets such columns apart: a dual point that is orthogonal to them up to
 the sums' rounding may still pull along their small differences, which coefficients without a
 penalty can follow as far as they like. So nothing is proved then. The rows drawn tell which
-combinations of columns are next to nothing; whether they are nothing at all, only all rows do.
+combinations of columns are next to nothing by weight; whether they are nothing at all, only all
+rows do, however little they weigh.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ class Combinations:
     columns: Indices
     coefs: Array
     level: Array
+    beside: Array
 
 
 class NearDependence:
@@ -57,27 +59,35 @@ class NearDependence:
         if not len(coefs):
             return False
         # Sums are over columns less their centres, which lose nothing beside an intercept.
-        plan = Combinations(columns, coefs, coefs @ level)
+        beside = np.abs(coefs) @ np.abs(level)
+        plan = Combinations(columns, coefs, coefs @ level, beside)
         self.passes += 1
-        weight, sums, squares, sizes = self.engine.run(
-            block_sums, _added, plan, "columns that may depend on each other"
+        (weight, sums, squares, sizes), largest = self.engine.run(
+            block_sums, _joined, plan, "columns that may depend on each other"
         )
         spread = squares - (sums**2 / weight if fit_intercept else 0.0)
         shares = np.sqrt(np.maximum(spread, 0.0) / np.where(sizes > 0, sizes, 1.0))
-        return bool(np.any((shares > NOTHING) & (shares < CLEARLY_APART)))
+        return bool(np.any((largest > NOTHING) & (shares < CLEARLY_APART)))
 
 
-def block_sums(rows: Rows, block: int, plan: Combinations) -> tuple[float, Array, Array, Array]:
-    """Sums over one block of combinations, of their squares, and of what they are made of."""
+def block_sums(rows: Rows, block: int, plan: Combinations) -> tuple[tuple[Any, ...], Array]:
+    """Sums over one block of combinations, of their squares, and of what they are made of.
+
+    And the largest of any row that weighs, as a share of what it is made of.
+    """
     rows = checked(rows)
     X, weight = as_dense(rows.X[:, plan.columns]), rows.weight
     values = X @ plan.coefs.T - plan.level
     sizes = np.abs(X) @ np.abs(plan.coefs).T
-    return weight.sum(), weight @ values, weight @ values**2, weight @ sizes**2
+    beside = sizes + plan.beside
+    shares = np.abs(values[weight > 0]) / np.where(beside > 0, beside, 1.0)[weight > 0]
+    sums = (weight.sum(), weight @ values, weight @ values**2, weight @ sizes**2)
+    return sums, shares.max(axis=0, initial=0.0)
 
 
-def _added(first: tuple[Any, ...], second: tuple[Any, ...]) -> tuple[Any, ...]:
-    return tuple(a + b for a, b in zip(first, second))
+def _joined(first: tuple[Any, ...], second: tuple[Any, ...]) -> tuple[Any, ...]:
+    sums = tuple(a + b for a, b in zip(first[0], second[0]))
+    return sums, np.maximum(first[1], second[1])
 
 
 def _next_to_nothing(X: Array) -> Array:

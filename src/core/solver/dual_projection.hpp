@@ -41,8 +41,7 @@ class DualProjection {
   // its bound holds may pull.
   double leftover(const Stage<P>& at, const Iterate& x) const {
     double pull = is_bounded_ ? 0.0 : near_.pull_of_independent(dual_), square = 0.0;
-    const double length = length_by_weight(dual_.data(), problem_.samples.weight, problem_.n);
-    for (const Difference& difference : near_.differences()) pull += pull_along(difference, dual_.data(), length);
+    for (const Difference& difference : near_.differences()) pull += Pull(difference, dual_.data()).most();
     for (Index i = 0; i < problem_.n; ++i)
       square += problem_.samples.weight[i] * (x.score[i] + x.a) * (x.score[i] + x.a);
     // The score that would take away the loss at a margin of zero, along its slope there.
@@ -66,7 +65,8 @@ class DualProjection {
   bool is_orthogonal_to_differences() const {
     const double length = length_by_weight(dual_.data(), problem_.samples.weight, problem_.n);
     return std::all_of(near_.differences().begin(), near_.differences().end(), [&](const Difference& difference) {
-      return pull_along(difference, dual_.data(), length) <= (tuning::orthogonal + 2.0 * difference.off) * length;
+      const Pull pull(difference, dual_.data());
+      return pull.known <= tuning::orthogonal * length + pull.hidden;
     });
   }
 

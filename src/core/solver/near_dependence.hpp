@@ -1,8 +1,10 @@
 // Columns without a penalty that nearly depend on each other. A dual point that is orthogonal to each of them, up to
 // its rounding, may still pull along what sets them apart, which their coefficients can follow as far as they like. So
 // it has to be orthogonal to these small differences as well. Scores are measured by the samples' weights: a sample
-// that weighs next to nothing sets nothing apart.
+// that weighs next to nothing sets nothing apart. But the differences themselves come from an elimination, whose
+// rounding stays within each row: they are known where only samples of next to no weight show them.
 #pragma once
+#include "linalg/elimination.hpp"
 #include "linalg/vector_loops.hpp"
 #include "problem/design.hpp"
 
@@ -10,7 +12,7 @@ namespace clearning {
 
 struct Difference {
   Vector direction;  // scores whose weighted mean square is one
-  double off;        // how far rounding may have turned it
+  Vector off;        // how far rounding may have moved each of them
 };
 
 // The length of a residual beside such scores: residuals are weights times slopes.
@@ -21,11 +23,16 @@ inline double length_by_weight(const double* residual, const double* weight, Ind
   return std::sqrt(sum);
 }
 
-// How strongly a residual of that length pulls along a difference, at most.
-inline double pull_along(const Difference& difference, const double* residual, double length) {
-  const Vector& direction = difference.direction;
-  return std::fabs(loops().dot(direction.data(), residual, direction.size())) + difference.off * length;
-}
+// How strongly a residual pulls along a difference, and how much more it may by what rounding hides.
+struct Pull {
+  double known, hidden;
+
+  Pull(const Difference& difference, const double* residual)
+      : known(std::fabs(loops().dot(difference.direction.data(), residual, difference.direction.size()))), hidden(0.0) {
+    for (std::size_t i = 0; i < difference.off.size(); ++i) hidden += difference.off[i] * std::fabs(residual[i]);
+  }
+  double most() const { return known + hidden; }
+};
 
 template <Design D>
 class NearDependence {
@@ -35,7 +42,8 @@ class NearDependence {
       : design_(design), weight_(weight), total_(0.0) {
     if (candidates.empty()) return;
     if (intercept) total_ = std::accumulate(weight, weight + design.n, 0.0);
-    for (int j : doubtful(candidates)) add_difference(j);
+    const Columns others = doubtful(candidates);
+    if (!others.empty()) find_differences(others);
   }
 
   const std::vector<Difference>& differences() const { return differences_; }
@@ -130,28 +138,56 @@ class NearDependence {
     return 1.0 / grown;
   }
 
-  // What a column is beside those that are independent and the differences found before.
-  void add_difference(int j) {
+  // What is left of the others when the intercept and the independent columns are eliminated, one after the other.
+  void find_differences(const Columns& others) {
+    Elimination elimination(weight_, design_.n);
+    if (total_ > 0.0) elimination.add(Vector(design_.n, 1.0));
+    for (int j : independent_) add_to(elimination, j);
+    elimination.eliminate();
+    for (int j : others) add_to(elimination, j);
+    while (elimination.step()) add_difference(elimination.last());
+  }
+
+  // With a length of one by weight. Beside an intercept columns may have been centred, and their entries rounded then.
+  void add_to(Elimination& elimination, int j) const {
     double sum, square;
     design_.moments(j, weight_, sum, square);
     const double by = 1.0 / std::sqrt(square);
     if (!std::isfinite(by)) return;
-    Vector rest(design_.n, 0.0), weighted(design_.n);
-    design_.combine({j}, &by, rest.data());
+    Vector column(design_.n, 0.0);
+    design_.combine({j}, &by, column.data());
+    double beside = 0.0;
+    if (total_ > 0.0) beside = std::sqrt(loops().dot(column.data(), column.data(), column.size()) / column.size());
+    elimination.add(std::move(column), beside);
+  }
+
+  // Orthogonal to the independent columns and to the differences found before, by weight.
+  void add_difference(const Elimination::Column& found) {
+    Vector rest = found.value, weighted(design_.n);
+    const double length = unify(rest);
     for (int round = 0; round < tuning::rounds_of_rest; ++round) {
       take_off_independent(rest, weighted);
-      for (const Difference& found : differences_) {
+      for (const Difference& before : differences_) {
         loops().multiply(weight_, rest.data(), 0.0, weighted.data(), rest.size());
-        const double along = loops().dot(found.direction.data(), weighted.data(), rest.size());
-        loops().axpy(-along, found.direction.data(), rest.data(), rest.size());
+        const double along = loops().dot(before.direction.data(), weighted.data(), rest.size());
+        loops().axpy(-along, before.direction.data(), rest.data(), rest.size());
       }
     }
+    const double share = unify(rest);
+    if (!(share > tuning::same_column)) return;
+    Vector off(rest.size());
+    for (std::size_t i = 0; i < off.size(); ++i)
+      off[i] = tuning::unit_rounding * ((found.size[i] / length + 1.0) / share + std::fabs(rest[i]));
+    differences_.push_back({std::move(rest), std::move(off)});
+  }
+
+  // Makes the weighted mean square of scores one; returns what its root was.
+  double unify(Vector& scores) const {
     double first, second;
-    loops().moments(rest.data(), weight_, rest.size(), &first, &second);
-    const double size = std::sqrt(second);
-    if (!(size > tuning::same_column)) return;
-    for (double& r : rest) r /= size;
-    differences_.push_back({std::move(rest), tuning::unit_rounding / size});
+    loops().moments(scores.data(), weight_, scores.size(), &first, &second);
+    const double length = std::sqrt(second);
+    for (double& s : scores) s /= length;
+    return length;
   }
 
   void take_off_independent(Vector& rest, Vector& weighted) const {

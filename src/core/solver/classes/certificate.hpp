@@ -240,9 +240,9 @@ class ClassCertificate {
       const double* part = r.data() + k * problem_.n;
       const double length = length_by_weight(part, problem_.samples.weight, problem_.n);
       for (const Difference& difference : problem_.differences) {
-        const double pull = pull_along(difference, part, length);
-        if (pull > (tuning::most_pull_apart + 2.0 * difference.off) * length) return INFINITY;
-        sum += pull;
+        const Pull pull(difference, part);
+        if (pull.known > tuning::most_pull_apart * length + pull.hidden) return INFINITY;
+        sum += pull.most();
       }
     }
     return sum;
