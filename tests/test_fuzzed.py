@@ -505,3 +505,21 @@ def test_a_way_that_is_gone_on_with_ends_at_the_bounds(seed):
     options |= {"alphas": [6e-6, 0.15], "bounds": (-np.inf, 0.0), "penalty_factor": factor}
     path = clearning_path(X, y, sample_weight=rng.uniform(0.2, 1.7, 13), **options)
     assert path.coefs.max() <= 0.0
+
+
+def test_columns_told_apart_by_the_lightest_samples_alone():
+    """Seed 66, problem 24774: three samples, which a line separates; nothing is lost."""
+    X = np.array(
+        [
+            [-0.6025182612931613, -0.6025182612912733],
+            [-1.0911370733704493, -1.0911370733699266],
+            [-0.25232347288337104, -0.25232347288502804],
+        ]
+    )
+    weight = np.array([0.008848768978641364, 546.0226165550963, 45883737.0913738])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        path = clearning_path(
+            X, [1, 0, 0], sample_weight=weight, l1_ratio=1e-12, alphas=1, penalty_factor=[0.0, 0.0]
+        )
+    assert path.objectives[0] - path.dual_gaps[0] <= 8e-13

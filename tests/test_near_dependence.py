@@ -124,6 +124,42 @@ def test_columns_that_depend_on_each_other_cost_no_proof(estimator, m):
     assert model.dual_gap_ <= 1e-6
 
 
+def columns_again(kind, x, size):
+    """A column that the intercept and the first two of x make up."""
+    made = {
+        "constant": np.full(len(x), size),
+        "scaled": size * x[:, 0],
+        "sum": x[:, 0] + x[:, 1],
+        "shifted": size + x[:, 0],
+    }
+    return made[kind]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("kind", ["constant", "scaled", "sum", "shifted"])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csc_array])
+@pytest.mark.parametrize("groups", [None, "classes"])
+def test_many_classes_with_columns_that_are_others_again(kind, form, groups):
+    """Such columns change nothing: coefficients of 1e16 that cancel each other are no model."""
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        x = rng.standard_normal((60, 3))
+        y = np.r_[:3, rng.integers(0, 3, 57)]
+        X = np.c_[x, columns_again(kind, x, -(10 ** rng.uniform(-2, 3)))]
+        factor = np.array([0.0, 0.0, rng.integers(0, 2), 0.0])
+        given = {
+            "l1_ratio": rng.choice([0.0, 0.5, 1.0]),
+            "alphas": [0.01, 0.003],
+            "sample_weight": rng.uniform(0.01, 1.0, 60),
+            "groups": groups,
+        }
+        without = clearning_path(form(X[:, :3]), y, penalty_factor=factor[:3], **given)
+        path = clearning_path(form(X), y, penalty_factor=factor, **given)
+        np.testing.assert_allclose(path.null_objective, without.null_objective, rtol=1e-9)
+        np.testing.assert_allclose(path.objectives, without.objectives, rtol=1e-5)
+        assert np.abs(path.coefs).max() < 1e3
+
+
 # --- Other ways to depend on each other ---
 
 
@@ -183,6 +219,53 @@ def test_samples_that_weigh_next_to_nothing_set_nothing_apart(light):
         y = (z + 0.7 * rng.standard_normal(50) > 0).astype(int)
         far = np.array([-1.0, 1.0]) / 1e-11
         assert proved(X, y, sample_weight=weight) <= along(X, y, far, weight)
+
+
+def light_rows(seed):
+    """Heavy samples of one class, and light ones that are told apart by next to nothing."""
+    rng = np.random.default_rng(seed)
+    heavy, light = rng.integers(1, 4, 2)
+    x = rng.standard_normal(heavy + light)
+    z = np.r_[np.zeros(heavy), rng.standard_normal(light)]
+    weight = np.r_[10 ** rng.uniform(4, 8, heavy), 10 ** rng.uniform(-3, 0, light)]
+    apart = 10 ** rng.uniform(-12.5, -11)
+    y = np.r_[np.zeros(heavy, int), np.ones(light, int)]
+    if light > 1:
+        y[-1] = 0
+    X = np.c_[x, x + apart * z]
+    return X, y, weight, (X[:, 1] - X[:, 0])
+
+
+@pytest.mark.parametrize("fit", ["in memory", "many classes", "in blocks"])
+def test_samples_of_little_weight_may_be_what_sets_columns_apart(fit):
+    for seed in range(40):
+        X, y, weight, apart = light_rows(seed)
+        if fit == "many classes":
+            X, y, weight = np.r_[X, X[:1]], np.r_[y, 2], np.r_[weight, weight[0]]
+            apart = np.r_[apart, 0.0]
+        options = {"loss": "logistic", "penalty_factor": [0.0, 0.0]}
+        if fit == "in blocks":
+            model = BlockwiseCLearningClassifier(alpha=0.1, **options).fit(X, y, weight)
+            objective, gap = model.objective_, model.dual_gap_
+            scores = np.c_[np.zeros(len(y)), model.decision_function(X)]
+        else:
+            path = clearning_path(X, y, alphas=[0.1], sample_weight=weight, **options)
+            objective, gap = path.objectives[0], path.dual_gaps[0]
+            coefs, intercepts = np.atleast_2d(path.coefs[0]), np.atleast_1d(path.intercepts[0])
+            scores = X @ coefs.T + intercepts
+            if fit == "in memory":
+                scores = np.c_[np.zeros(len(y)), scores]
+        # Coefficients of any size along the difference fit the light samples, and no others.
+        toward = apart / np.abs(apart).max()
+        best = min(
+            np.average(
+                logsumexp(moved, axis=1) - moved[np.arange(len(y)), y],
+                weights=weight,
+            )
+            for size in (-1e4, -1e2, -10.0, 0.0, 10.0, 1e2, 1e4)
+            for moved in [scores + size * toward[:, None] * (np.arange(scores.shape[1]) == 1)]
+        )
+        assert objective - gap <= best * (1 + 1e-9) + 1e-18, (seed, objective, gap, best)
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -342,8 +342,8 @@ inline constexpr int steps_for_factor = 4;
 inline constexpr double near_threshold = 0.85;
 // Relative jitter on the diagonal of a class's factor: coefficients that all classes share have no curvature.
 inline constexpr double class_jitter = 1e-10;
-// Of a coefficient's curvature, what rounding leaves when the intercepts take all of it.
-inline constexpr double taken_by_intercepts = 1e-11;
+// Of a coefficient's curvature, what rounding leaves when the intercepts and other coefficients take all of it.
+inline constexpr double taken_by_others = 1e-11;
 // The same of the square of a column's mean that was taken off before.
 inline constexpr double taken_by_centres = 1e-28;
 // Scalings of the flow between the classes that make a dual point's columns sum to zero.

@@ -1,5 +1,5 @@
-// Gaussian elimination of columns with pivots chosen among all rows and all columns that are left. Rounding stays within
-// each row: what sets columns apart is found in rows of any weight and of any size beside the others.
+// Gaussian elimination of columns with pivots chosen among all rows and all columns that are left. Rounding stays
+// within each row: what sets columns apart is found in rows of any weight and of any size beside the others.
 #pragma once
 #include <cmath>
 

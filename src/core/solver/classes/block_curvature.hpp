@@ -129,10 +129,13 @@ class BlockCurvature {
     return out;
   }
 
-  // The factors of the live coefficients' matrices. Where few have come or gone the last ones serve: with zeros for
-  // those that went, and curvatures alone for those that came.
+  // The factors of the live coefficients' matrices; those of constant columns that nothing bends stay. Where few have
+  // come or gone the last ones serve: with zeros for those that went, and curvatures alone for those that came.
   void factorise(const typename Pen::Local& local, const std::vector<char>& live) {
     is_live_ = live;
+    for (int k = 0; k < problem_.m; ++k)
+      for (int i = 0; i < grams_[k].size(); ++i)
+        if (!(curvature(local, k, i) > 0.0)) is_live_[cell(k, i)] = 0;
     const std::size_t had = find_changes(local), changes = came_.size() + gone_;
     if (had > 0 && changes <= Pen::changes_per_factor(had)) return;
     came_.clear();
@@ -148,7 +151,11 @@ class BlockCurvature {
             const double penalty = i == j ? local.diagonal(places_[k][own[i]], k) : 0.0;
             return (gram.has_matrix() ? gram.column(own[j])[own[i]] : gram.diagonal(own[i])) + penalty;
           },
-          gram.has_matrix());
+          gram.has_matrix(),
+          [&](int i) {
+            const bool is_loose = problem_.penalty.reaches_far(gram.columns()[own[i]]);
+            return is_loose ? tuning::taken_by_others * gram.plain(own[i]) : -1.0;
+          });
     }
     straight_.build(local, factored_, places_, factors_);
   }
@@ -193,6 +200,9 @@ class BlockCurvature {
     const double most = std::max<double>(worth, tuning::small_class_gram);
     return static_cast<int>(std::min<double>(most, P::Form::largest_gram));
   }
+  double curvature(const typename Pen::Local& local, int k, int i) const {
+    return grams_[k].diagonal(i) + local.diagonal(places_[k][i], k);
+  }
   std::size_t cell(int k, int i) const { return static_cast<std::size_t>(places_[k][i]) * problem_.m + k; }
   // Sets the live coefficients without a place in the factors, and how many of the others went; returns how many the
   // factors have.
@@ -208,8 +218,7 @@ class BlockCurvature {
       }
       had += factored_[k].size();
       for (int i = 0; i < grams_[k].size(); ++i)
-        if (is_live_[cell(k, i)] && !has[i])
-          came_.push_back({k, i, std::max(grams_[k].diagonal(i) + local.diagonal(places_[k][i], k), tuning::tiny)});
+        if (is_live_[cell(k, i)] && !has[i]) came_.push_back({k, i, curvature(local, k, i)});
     }
     return had;
   }

@@ -2,6 +2,7 @@
 // or, of more columns than that is worth, their squares alone.
 #pragma once
 #include "linalg/blas.hpp"
+#include "linalg/vector_loops.hpp"
 #include "problem/design.hpp"
 #include "tuning.hpp"
 
@@ -28,6 +29,7 @@ class ClassGram {
   double total() const { return total_; }
   double mean(int i) const { return mean_[i]; }
   double diagonal(int i) const { return square_[i]; }
+  double plain(int i) const { return plain_[i]; }  // before the mean was taken off
   const double* column(int i) const { return gram_.data() + static_cast<std::size_t>(i) * stride_; }
   int stride() const { return stride_; }
   const Columns& columns() const { return columns_; }
@@ -39,6 +41,7 @@ class ClassGram {
     columns_.clear();
     mean_.clear();
     square_.clear();
+    plain_.clear();
     total_ = sum_of(h_);
     largest_ = largest;
     coupled_ = 0;
@@ -53,9 +56,11 @@ class ClassGram {
     columns_ = std::move(columns);
     mean_.resize(count);
     square_.resize(count);
+    plain_.resize(count);
     for (int i = first; i < count; ++i) {
       double sum = 0.0, square = 0.0;
       x.moments(columns_[i], h_.data(), sum, square);
+      plain_[i] = square;
       mean_[i] = intercept && total_ > 0.0 ? sum / total_ : 0.0;
       square_[i] = std::max(square - total_ * mean_[i] * mean_[i], 0.0);
     }
@@ -76,7 +81,7 @@ class ClassGram {
 
  private:
   Columns columns_;
-  Vector h_, mean_, square_, gram_;
+  Vector h_, mean_, square_, plain_, gram_;
   double total_ = 0.0, level_ = 0.0;
   int stride_ = 0, largest_ = 0, coupled_ = 0;
   bool has_matrix_ = false;
@@ -86,11 +91,13 @@ class ClassGram {
 // The Cholesky factor of one class's matrix on some of its columns: a preconditioner with the intercept taken out.
 class ClassFactor {
  public:
-  // entry(i, j) of the matrix; `places` are where the columns lie in a vector.
-  template <class Entry>
-  void build(int size, Entry&& entry, bool full) {
+  // entry(i, j) of the matrix. Coefficients that nothing but their curvature holds back stay where the ones before
+  // leave no more than least(i) of it, which is rounding: following it leads anywhere. It is negative for the others.
+  template <class Entry, class Least>
+  void build(int size, Entry&& entry, bool full, Least&& least) {
     size_ = size;
     full_ = full;
+    stays_.assign(size, 0);
     if (!full) {
       values_.resize(size);
       for (int i = 0; i < size; ++i) values_[i] = std::max(entry(i, i), tuning::tiny);
@@ -99,16 +106,21 @@ class ClassFactor {
     values_.resize(static_cast<std::size_t>(size) * size);
     for (double jitter = tuning::class_jitter; jitter <= 1.0; jitter *= 100.0) {
       for (int j = 0; j < size; ++j)
-        for (int i = 0; i <= j; ++i) values_[static_cast<std::size_t>(j) * size + i] = entry(i, j);
+        for (int i = 0; i <= j; ++i) at(i, j) = entry(i, j);
       double largest = tuning::tiny;
       for (int j = 0; j < size; ++j) largest = std::max(largest, at(j, j));
-      for (int j = 0; j < size; ++j) at(j, j) += jitter * std::max(at(j, j), tuning::class_jitter * largest);
-      char upper = 'U';
-      int info = 0;
-      if (size > 0) blas::dpotrf(&upper, &size_, values_.data(), &size_, &info);
-      if (info == 0) return;
+      bool any_loose = false;
+      for (int j = 0; j < size; ++j) {
+        if (least(j) >= 0.0) any_loose = true;
+        else at(j, j) += jitter * std::max(at(j, j), tuning::class_jitter * largest);
+      }
+      if (any_loose ? factorise_above(least) : factorise()) return;
     }
-    build(size, entry, false);
+    build(size, entry, false, least);
+  }
+  template <class Entry>
+  void build(int size, Entry&& entry, bool full) {
+    build(size, entry, full, [](int) { return -1.0; });
   }
   void solve(double* x) {
     if (!full_) {
@@ -118,6 +130,8 @@ class ClassFactor {
     char upper = 'U', transposed = 'T', plain = 'N';
     int one = 1;
     if (size_ == 0) return;
+    for (int i = 0; i < size_; ++i)
+      if (stays_[i]) x[i] = 0.0;
     blas::dtrsv(&upper, &transposed, &plain, &size_, values_.data(), &size_, x, &one);
     blas::dtrsv(&upper, &plain, &plain, &size_, values_.data(), &size_, x, &one);
   }
@@ -134,14 +148,38 @@ class ClassFactor {
     int size = size_, info = 0;
     if (size > 0) blas::dpotri(&upper, &size, inverse.data(), &size, &info);
     for (int j = 0; j < size; ++j)
-      for (int i = 0; i <= j; ++i) visit(i, j, inverse[static_cast<std::size_t>(j) * size + i]);
+      for (int i = 0; i <= j; ++i)
+        visit(i, j, stays_[i] || stays_[j] ? 0.0 : inverse[static_cast<std::size_t>(j) * size + i]);
   }
 
  private:
   double& at(int i, int j) { return values_[static_cast<std::size_t>(j) * size_ + i]; }
+  bool factorise() {
+    char upper = 'U';
+    int info = 0;
+    if (size_ > 0) blas::dpotrf(&upper, &size_, values_.data(), &size_, &info);
+    return info == 0;
+  }
+  // Column by column; one that stays has a row and a column of the identity.
+  template <class Least>
+  bool factorise_above(Least&& least) {
+    for (int j = 0; j < size_; ++j) {
+      double* column = &at(0, j);
+      for (int i = 0; i < j; ++i)
+        column[i] = stays_[i] ? 0.0 : (column[i] - loops().dot(&at(0, i), column, i)) / at(i, i);
+      const double pivot = column[j] - loops().dot(column, column, j);
+      stays_[j] = least(j) >= 0.0 && !(pivot > least(j));
+      if (!stays_[j] && !(pivot > 0.0)) return false;
+      if (stays_[j]) std::fill_n(column, j, 0.0);
+      column[j] = stays_[j] ? 1.0 : std::sqrt(pivot);
+    }
+    return true;
+  }
+
   int size_ = 0;
   bool full_ = false;
   Vector values_;
+  std::vector<char> stays_;
 };
 
 }  // namespace clearning

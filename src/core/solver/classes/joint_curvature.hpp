@@ -55,7 +55,7 @@ class JointCurvature {
       pairs_.klass.push_back(static_cast<int>(t) % problem_.m);
       column_.push_back(set.features()[t / problem_.m]);
     }
-    if (static_cast<int>(pairs_.size()) > first) extend(panel, first, alike);
+    if (static_cast<int>(pairs_.size()) > first) extend(panel, first, alike || !problem_.free.empty());
     if (level != level_ || first == 0) descent_.invalidate();
     problem_.form.add_to_pairs(column_, pairs_.klass, first, level, level_, gram_.data(), stride_);
     level_ = level;
@@ -107,11 +107,12 @@ class JointCurvature {
     return {all};
   }
 
-  // The factor of the live coefficients' matrix. Where few have come or gone the last one serves: with zeros for those
-  // that went, and curvatures alone for those that came.
+  // The factor of the live coefficients' matrix; those of constant columns that nothing bends stay. Where few have come
+  // or gone the last one serves: with zeros for those that went, and curvatures alone for those that came.
   void factorise(const typename Pen::Local& local, const std::vector<char>& live) {
     is_live_.assign(pairs_.size(), 0);
-    for (std::size_t t = 0; t < pairs_.size(); ++t) is_live_[t] = live[cell(t)];
+    for (std::size_t t = 0; t < pairs_.size(); ++t)
+      is_live_[t] = live[cell(t)] && curvature(local, static_cast<int>(t)) > 0.0;
     came_.clear();
     std::vector<char> has(pairs_.size(), 0);
     std::size_t gone = 0;
@@ -120,7 +121,7 @@ class JointCurvature {
       gone += !is_live_[t];
     }
     for (std::size_t t = 0; t < pairs_.size(); ++t)
-      if (is_live_[t] && !has[t]) came_.push_back({static_cast<int>(t), diagonal(local, static_cast<int>(t))});
+      if (is_live_[t] && !has[t]) came_.push_back({static_cast<int>(t), curvature(local, static_cast<int>(t))});
     if (!factored_.empty() && came_.size() + gone <= Pen::changes_per_factor(factored_.size())) return;
     came_.clear();
     factored_.clear();
@@ -131,9 +132,13 @@ class JointCurvature {
         static_cast<int>(live_pairs.size()),
         [&](int i, int j) {
           const int t = live_pairs[i], o = live_pairs[j];
-          return i == j ? diagonal(local, t) : entry(t, o) + between(local, t, o);
+          return i == j ? curvature(local, t) : entry(t, o) + between(local, t, o);
         },
-        true);
+        true,
+        [&](int i) {
+          const int t = live_pairs[i];
+          return problem_.penalty.reaches_far(column_[t]) ? tuning::taken_by_others * plain_[t] : -1.0;
+        });
   }
   // The next factor is made anew.
   void drop_factor() { factored_.clear(); }
@@ -166,9 +171,8 @@ class JointCurvature {
   double between(const typename Pen::Local& local, int t, int o) const {
     return local.between(pairs_.place[t], pairs_.klass[t], pairs_.place[o], pairs_.klass[o]);
   }
-  double diagonal(const typename Pen::Local& local, int t) const {
-    const double own = entry(t, t) + local.diagonal(pairs_.place[t], pairs_.klass[t]) + between(local, t, t);
-    return std::max(own, tuning::tiny);
+  double curvature(const typename Pen::Local& local, int t) const {
+    return entry(t, t) + local.diagonal(pairs_.place[t], pairs_.klass[t]) + between(local, t, t);
   }
   std::size_t cell(std::size_t t) const {
     return static_cast<std::size_t>(pairs_.place[t]) * problem_.m + pairs_.klass[t];
@@ -190,7 +194,9 @@ class JointCurvature {
       bends_[k] = matrix[static_cast<std::size_t>(k) * m + k];
     }
     const double fill = std::max(*std::max_element(matrix.begin(), matrix.end()), tuning::tiny) / m;
-    intercepts_.build(m, [&](int k, int l) { return matrix[static_cast<std::size_t>(k) * m + l] + fill; }, true);
+    intercepts_.build(
+        m, [&](int k, int l) { return matrix[static_cast<std::size_t>(k) * m + l] + fill; }, true,
+        [&](int k) { return tuning::taken_by_others * bends_[k]; });
   }
   void solve_intercepts(Vector& x) { intercepts_.solve(x.data()); }
 
@@ -199,6 +205,9 @@ class JointCurvature {
     make_room(gram_, stride_, first, count);
     for (int t = first; t < count; ++t) std::fill_n(gram_.data() + static_cast<Index>(t) * stride_, count, 0.0);
     panel.joint_gram(pairs_, first, {s_, weight_}, gram_.data(), stride_, in_double);
+    plain_.resize(count);
+    is_constant_.resize(count, 0);
+    for (int t = first; t < count; ++t) plain_[t] = entry(t, t);
     follow_.resize(static_cast<std::size_t>(count) * m, 0.0);
     if (problem_.settings.intercept) take_out_intercepts(panel, first);
     mirror(gram_.data(), count, first, stride_);
@@ -214,12 +223,13 @@ class JointCurvature {
       solve_intercepts(answer);
       std::copy(answer.begin(), answer.end(), follow_.begin() + static_cast<std::ptrdiff_t>(t) * m);
       double* target = gram_.data() + static_cast<Index>(t) * stride_;
-      const double plain = target[t];
       for (int i = 0; i <= t; ++i)
         for (int k = 0; k < m; ++k) target[i] -= cross_[static_cast<std::size_t>(i) * m + k] * answer[k];
       const double centre = panel.centre(pairs_.place[t]);
       const double taken = tuning::taken_by_centres * centre * centre * bends_[pairs_.klass[t]];
-      if (target[t] <= tuning::taken_by_intercepts * plain + taken) target[t] = 0.0;
+      is_constant_[t] = target[t] <= tuning::taken_by_others * plain_[t] + taken;
+      for (int i = 0; i <= t; ++i)
+        if (is_constant_[i] || is_constant_[t]) target[i] = 0.0;
       follow_[static_cast<std::size_t>(t) * m + pairs_.klass[t]] += centre;
     }
   }
@@ -227,12 +237,12 @@ class JointCurvature {
   Pairs pairs_;
   Columns column_;            // of each pair
   Columns index_, factored_;  // of each cell among the pairs; pairs of the factor
-  std::vector<char> is_live_;
+  std::vector<char> is_live_, is_constant_;
   std::vector<std::pair<int, double>> came_;  // live ones without a place in the factor, and their curvatures
   Vector s_, weight_;                         // at which the matrix was made
-  Vector gram_, cross_, follow_;
-  Vector bends_;        // of the intercepts
-  double level_ = 0.0;  // of the form in the matrix
+  Vector gram_, cross_, follow_, plain_;      // plain: curvatures before the intercepts were taken out
+  Vector bends_;                              // of the intercepts
+  double level_ = 0.0;                        // of the form in the matrix
   int stride_ = 0;
   ClassFactor intercepts_, factor_;
   SetDescent<Pen> descent_;

@@ -43,14 +43,12 @@ class ClassSolver {
     const Level none{};
     for (int step = 0; step < tuning::intercept_steps; ++step) {
       problem_.settings.check_interrupt();
-      const ClassIterate before = x_;
+      const double before = x_.loss;
       model_.make_fresh();
       model_.solve(x_, none, set_, 0.0, [](double) { return tuning::finest_class_model; });
       const bool stepped = search(none);
-      // Where nothing is left but rounding, steps are long and lead anywhere.
-      if (x_.loss > before.loss) x_ = before;
       if (!stepped && reconsider()) continue;
-      if (!stepped || before.loss - x_.loss <= tuning::rounding * before.loss) break;
+      if (!stepped || before - x_.loss <= tuning::rounding * before) break;
     }
     certificate_.correlate(x_, none);
     const double null_objective = std::max(floor, x_.loss);
@@ -243,7 +241,8 @@ class ClassSolver {
     return std::max(by_scale, problem_.form.forgiven(by_ridge, at.l1));
   }
 
-  // Goes along the model's step as far as the objective falls. Sets the iterate.
+  // Goes along the model's step as far as the objective falls, also where it is computed anew: long steps along what is
+  // next to nothing lead anywhere. Sets the iterate.
   bool search(const Level& at) {
     const Vector start = rows();
     const Vector& end = model_.b();
@@ -253,6 +252,7 @@ class ClassSolver {
     const double here = x_.loss + penalty + form.at(0.0);
     const double slope = model_.slope_along() + problem_.penalty.value(at, set_.features(), end) - penalty;
     if (!(slope < 0.0)) return false;
+    const Vector intercepts = x_.a;
     Vector trial(start.size());
     double size = 1.0;
     for (int cut = 0; cut < tuning::halvings; ++cut, size *= 0.5) {
@@ -263,20 +263,27 @@ class ClassSolver {
       if (!(there <= here + tuning::armijo * size * slope + tuning::armijo_slack * std::fabs(here))) continue;
       if (size == 1.0) trial = end;
       take(trial, size);
-      adapt(size < 1.0);
-      return true;
+      if (objective(at) <= here + tuning::armijo_slack * std::fabs(here)) {
+        adapt(size < 1.0);
+        return true;
+      }
+      x_.a = intercepts;
+      put(start);
     }
     return false;
   }
   void take(const Vector& b, double size) {
+    if (problem_.settings.intercept) {
+      for (int k = 0; k < problem_.m; ++k) x_.a[k] += size * model_.shift()[k];
+      centre(x_.a.begin());
+    }
+    put(b);
+  }
+  void put(const Vector& b) {
     const int m = problem_.m;
     for (std::size_t c = 0; c < set_.features().size(); ++c)
       std::copy_n(b.begin() + static_cast<std::ptrdiff_t>(c) * m, m,
                   x_.b.begin() + static_cast<std::ptrdiff_t>(set_.features()[c]) * m);
-    if (problem_.settings.intercept) {
-      for (int k = 0; k < m; ++k) x_.a[k] += size * model_.shift()[k];
-      centre(x_.a.begin());
-    }
     for (int j : problem_.open) centre(x_.b.begin() + static_cast<std::ptrdiff_t>(j) * m);
     rescore();
   }
