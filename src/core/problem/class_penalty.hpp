@@ -183,11 +183,9 @@ struct Elementwise {
   double feasible_scale(const Level& at, const Correlations& dual) const {
     double scale = 1.0;
     for (Index block = 0; block < blocks(); ++block) {
-      const double v = dual.v[block], l1 = at.l1 * factor(block);
-      const double size = std::fabs(v) + dual.noise * dual.length[block / m];
-      if (size <= l1 || must_vanish(dual.v, block)) continue;
-      if (is_constrained(-v, at.ridge * ridge_factor(block), lower[block], upper[block]))
-        scale = std::min(scale, l1 / size);
+      if (must_vanish(dual.v, block)) continue;
+      const double l1 = at.l1 * factor(block), ridge = at.ridge * ridge_factor(block);
+      scale = std::min(scale, pulled(dual, block).feasible_scale(l1, ridge, lower[block], upper[block]));
     }
     return scale;
   }
@@ -197,15 +195,20 @@ struct Elementwise {
     for (Index block = 0; block < blocks(); ++block) {
       const double l1 = at.l1 * factor(block), ridge = at.ridge * ridge_factor(block), x = b[block];
       const double pull = -scale * dual.v[block];
-      const double noisy = std::copysign(std::fabs(pull) + scale * dual.noise * dual.length[block / m], pull);
-      if (!must_vanish(dual.v, block) && std::fabs(noisy) > l1 * (1.0 + tuning::scaling_rounding))
-        sum += penalty_conjugate(noisy, l1, ridge, lower[block], upper[block]);
+      if (!must_vanish(dual.v, block))
+        sum += pulled(dual, block).conjugate(scale, l1, ridge, lower[block], upper[block]);
       if (x != 0.0) sum += l1 * std::fabs(x) + 0.5 * ridge * x * x - pull * x;
     }
     return sum;
   }
 
  private:
+  // What rounding makes of the pull at the bound of a block without a penalty is left out on the side without a bound,
+  // as it is of the blocks that must vanish: the certificate counts it for both.
+  NoisyPull pulled(const Correlations& dual, Index block) const {
+    const NoisyPull range(-dual.v[block], dual.noise * dual.length[block / m]);
+    return is_free(block) ? range.one_sided() : range;
+  }
   bool moves_as_one(int j, std::vector<char>::const_iterator in) const {
     for (int k = 0; k < m; ++k) {
       const Index block = static_cast<Index>(j) * m + k;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "linalg/types.hpp"
+#include "tuning.hpp"
 
 namespace clearning {
 
@@ -55,5 +56,37 @@ inline double penalty_conjugate(double v, double l1, double ridge, double lower,
 inline bool is_constrained(double v, double ridge, double lower, double upper) {
   return ridge == 0.0 && std::isinf(v > 0.0 ? upper : lower);
 }
+
+// A pull on a coefficient, known up to some noise. It may point to the other side than it seems to, where the bound is
+// another; conjugates are convex, so that the worst is at an end.
+struct NoisyPull {
+  NoisyPull(double pull, double noise) : low(pull - noise), high(pull + noise) {}
+
+  // Where rounding to the other side is counted elsewhere.
+  NoisyPull one_sided() const {
+    NoisyPull same = *this;
+    (low + high > 0.0 ? same.low : same.high) = 0.0;
+    return same;
+  }
+
+  // The largest multiple, one at most, that has a finite conjugate.
+  double feasible_scale(double l1, double ridge, double lower, double upper) const {
+    double scale = 1.0;
+    for (const double end : {low, high})
+      if (std::fabs(end) > l1 && is_constrained(end, ridge, lower, upper)) scale = std::min(scale, l1 / std::fabs(end));
+    return scale;
+  }
+
+  // The largest conjugate at a multiple of it.
+  double conjugate(double scale, double l1, double ridge, double lower, double upper) const {
+    double worst = 0.0;
+    for (const double end : {scale * low, scale * high})
+      if (std::fabs(end) > l1 * (1.0 + tuning::scaling_rounding))
+        worst = std::max(worst, penalty_conjugate(end, l1, ridge, lower, upper));
+    return worst;
+  }
+
+  double low, high;
+};
 
 }  // namespace clearning

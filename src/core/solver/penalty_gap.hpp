@@ -33,12 +33,17 @@ class PenaltyGap {
   // A correlation is known up to `pull` times the column's length.
   double feasible_scale(const Stage<P>& at, const Iterate& x, const Columns& set, const Vector& v, double pull) const {
     double scale = 1.0;
-    for (int j : set) {
-      if (is_projected(problem_, x, j)) continue;
-      const double g = std::fabs(v[j]) + pull * screening_.length(j), l1 = at.l1(j);
-      if (g > l1 && is_constrained(-v[j], at.ridge(j), at.lower(j), at.upper(j))) scale = std::min(scale, l1 / g);
-    }
+    for (int j : set)
+      if (!is_projected(problem_, x, j))
+        scale = std::min(scale, pulled(v, j, pull).feasible_scale(at.l1(j), at.ridge(j), at.lower(j), at.upper(j)));
     return scale;
+  }
+
+  // A column without a penalty that is not projected pulls at its bound; what rounding makes of that on the other side
+  // counts as what a projection leaves.
+  NoisyPull pulled(const Vector& v, int j, double pull) const {
+    const NoisyPull range(-v[j], pull * screening_.length(j));
+    return problem_.penalty.is_free(j) ? range.one_sided() : range;
   }
 
   // What the columns' shares change with their correlations, by the columns' lengths.
@@ -58,9 +63,9 @@ class PenaltyGap {
         sum += tuning::farthest_free * (std::fabs(dual) + scale * pull * screening_.length(j)) * std::fabs(b);
         continue;
       }
-      const double noisy = std::copysign(std::fabs(dual) + scale * pull * screening_.length(j), dual);
-      const bool inside = std::fabs(noisy) <= l1 * (1.0 + tuning::scaling_rounding);
-      sum += penalty_conjugate(inside ? 0.0 : noisy, l1, ridge, at.lower(j), at.upper(j));
+      if (problem_.penalty.is_free(j))
+        sum += tuning::farthest_free * scale * pull * screening_.length(j) * std::fabs(b);
+      sum += pulled(v, j, pull).conjugate(scale, l1, ridge, at.lower(j), at.upper(j));
       if (b != 0.0) sum += l1 * std::fabs(b) + 0.5 * ridge * b * b - dual * b;
     }
     return sum;
