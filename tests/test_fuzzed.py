@@ -523,3 +523,22 @@ def test_columns_told_apart_by_the_lightest_samples_alone():
             X, [1, 0, 0], sample_weight=weight, l1_ratio=1e-12, alphas=1, penalty_factor=[0.0, 0.0]
         )
     assert path.objectives[0] - path.dual_gaps[0] <= 8e-13
+
+
+@pytest.mark.parametrize("bound", [1e-6, 1e-5])
+def test_a_pull_that_seems_to_point_at_a_bound(bound):
+    """Seed 68, problem 172032: known up to some noise, it pointed to the side without one."""
+    X = np.array([[999998.0], [999999.0]])
+    path = clearning_path(
+        X,
+        [1, 0],
+        rho=0.00019064319820390408,
+        u=158.01947177240538,
+        l1_ratio=1.0,
+        fit_intercept=False,
+        alphas=[0.022970290658883077],
+        bounds=([-np.inf], [bound]),
+        coef_init=[-0.00016],
+    )
+    # The objective at −1.58e-4, where the second sample meets its margin.
+    assert path.objectives[0] - path.dual_gaps[0] <= 158.0193963938

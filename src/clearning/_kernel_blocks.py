@@ -28,6 +28,8 @@ BLOCK_ENTRIES = 1 << 17
 _CANCELLING = 64.0
 # And from here on so many that sparse samples are better subtracted from each other, as arrays.
 _LOST = 1e3
+# And beyond this a width that is made of distances has less than six digits.
+_DROWNED = 1e10
 
 
 def row_blocks(n_rows: int, n_columns: int, entries: int | None = None) -> Iterator[slice]:
@@ -69,6 +71,12 @@ def minus_squared_distances(
         return np.minimum(product, 0.0, out=product)
 
     return block
+
+
+def is_drowned(X: Any, gamma: float) -> bool:
+    """Whether a distance of 1/√γ is lost beside those of the samples from their centre."""
+    centred = X if sparse.issparse(X) else X - X.mean(axis=0)
+    return _largest_exponent(centred, centred, gamma) > _DROWNED
 
 
 def rounding_of_exponents(X: Any, gamma: float) -> float:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from clearning._kernel_blocks import (
     as_array,
     called_blocks,
     cosine_blocks,
+    is_drowned,
     minus_chi2_distances,
     minus_squared_distances,
     pairwise_blocks,
@@ -299,6 +301,10 @@ def kernel_width(
     minus_squares = minus_chi2_distances if kernel == "chi2" else minus_squared_distances
     weight = None if sample_weight is None else relative(sample_weight)
     sigma = rule(X, y, weight, minus_squares)
+    if sigma > 0 and kernel != "chi2" and is_drowned(X, 1.0 / sigma**2):
+        # Samples that are alike are not at a rounding error's distance from each other.
+        in_sigmas = partial(minus_squared_distances, gamma=1.0 / sigma**2, careful=True)
+        sigma *= rule(X, y, weight, in_sigmas)
     return 1.0 / sigma**2 if sigma > 0 else 1.0
 
 
