@@ -353,8 +353,9 @@ def test_landmarks_stop_at_the_rank():
 
 def test_samples_that_are_alike_give_no_width_of_rounding():
     """Seed 68, problem 204417: a width of 1e-8 among samples of which most are the same."""
-    X, y = np.zeros((14, 5)), np.isin(np.arange(14), [4, 7, 10])
+    X, y = np.zeros((14, 5)), ~np.isin(np.arange(14), [4, 7, 10])
     X[0] = 0.4166485509870999
-    X[[0, 2], 1] = 0.39248, 1.5798
+    X[4] = 0.0924646
+    X[[0, 2, 4], 1] = 0.39248, 1.5798, 0.0
     assert kernel_width("median", X, y) == 1.0
     assert kernel_width("median", sparse.csr_array(X), y) == 1.0

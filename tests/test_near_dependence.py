@@ -5,11 +5,14 @@ The optimum is SciPy's, in an orthogonal basis of the same columns made in exten
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy import sparse
 from scipy.optimize import minimize
 from scipy.special import logsumexp
+from sklearn.exceptions import ConvergenceWarning
 
 from clearning import (
     BlockwiseCLearningClassifier,
@@ -308,3 +311,23 @@ def test_penalties_of_landmarks_of_many_scales(seed):
 
     least = minimize(objective, np.zeros(q + 1), method="BFGS").fun
     assert path.objectives[0] - path.dual_gaps[0] <= least + 1e-9
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csc_array, sparse.csr_array])
+@pytest.mark.parametrize(("apart", "shift"), [(1e-12, 3e2), (1e-10, 1e6), (1e-8, 1e8)])
+def test_a_column_far_from_zero_hides_no_difference_of_others(form, apart, shift):
+    """Drawn rows in blocks: mixed with the third column, the difference of two seemed none."""
+    x, z, noise = np.random.default_rng(3).standard_normal((3, 30))
+    y = (z + 0.5 * noise > 0).astype(int)
+    X = np.c_[x, x + apart * z, x + shift]
+    model = BlockwiseCLearningClassifier(
+        loss="huberized_hinge", alpha=0.1, penalty_factor=[0, 0, 0]
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(form(X), y)
+    # Along the difference the scores are z, up to the digits that it has.
+    margins = np.where(y == 1, 1, -1) * ((X[:, 1] - X[:, 0]) / apart)
+    rival = np.where(margins > -1, np.maximum(1 - margins, 0) ** 2 / 4, -margins).mean()
+    assert model.objective_ - model.dual_gap_ <= rival

@@ -173,8 +173,11 @@ def _orthogonal(reach: Reach, at: Point, chosen: NDArray[np.bool_]) -> float:
     products = np.c_[at.slope, at.v[:, reach.free]]
     if not chosen.any():
         return 0.0
+    solved = _solve_regular(system[chosen][:, chosen], products[chosen])
+    if solved is None:
+        return np.inf
     z = np.zeros_like(products)
-    z[chosen] = _solve_regular(system[chosen][:, chosen], products[chosen])
+    z[chosen] = solved
     apart = np.abs(z) if width == 1 else np.abs(z[:, None] - z)
     return float((apart @ sizes).max())
 
@@ -193,8 +196,8 @@ def _flows(border: Array) -> Array:
     return system
 
 
-def _solve_regular(border: Array, products: Array) -> Array:
-    """Return z with border z = products; infinite if there is none up to rounding.
+def _solve_regular(border: Array, products: Array) -> Array | None:
+    """Return z with border z = products; none if there is none up to rounding.
 
     Columns that are constant or repeated make the matrix singular. In exact arithmetic products lie
     in its range all the same; what rounding put outside is no larger than the sums' own error.
@@ -206,11 +209,11 @@ def _solve_regular(border: Array, products: Array) -> Array:
     values, vectors = np.linalg.eigh(border * np.outer(inverse, inverse))
     kept = values > SINGULAR * max(values[-1], 0.0)
     if not kept.any():
-        return np.full(len(products), np.inf if np.any(products) else 0.0)
+        return None if np.any(products) else np.zeros(len(products))
     inside = vectors[:, kept]
     z = inverse * (inside @ ((inside.T @ (inverse * products)) / values[kept]))
     left = np.abs(products - border @ z)
-    return z if np.all(left <= ORTHOGONAL * scale * scale.max()) else np.full(len(z), np.inf)
+    return z if np.all(left <= ORTHOGONAL * scale * scale.max()) else None
 
 
 def _limits(columns: Columns, v: Array, noise: Array) -> Array:

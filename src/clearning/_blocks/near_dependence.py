@@ -55,7 +55,7 @@ class NearDependence:
         rows = np.vstack([as_dense(each.X[:, columns]) for each in drawn])
         roots = np.sqrt(np.concatenate([each.weight for each in drawn]))[:, None]
         level = rows.mean(axis=0) if fit_intercept else np.zeros(len(columns))
-        coefs = _next_to_nothing(roots * (rows - level))
+        coefs = _next_to_nothing(roots * (rows - level), np.abs(level))
         if not len(coefs):
             return False
         # Sums are over columns less their centres, which lose nothing beside an intercept.
@@ -90,7 +90,7 @@ def _joined(first: tuple[Any, ...], second: tuple[Any, ...]) -> tuple[Any, ...]:
     return sums, np.maximum(first[1], second[1])
 
 
-def _next_to_nothing(X: Array) -> Array:
+def _next_to_nothing(X: Array, level: Array) -> Array:
     """Combinations of columns that are below a small share of their lengths, a row each."""
     largest = np.abs(X).max(axis=0, initial=0.0)
     unit = np.where(largest > 0, largest, 1.0)
@@ -100,4 +100,24 @@ def _next_to_nothing(X: Array) -> Array:
     _, sizes, combinations = np.linalg.svd(X / lengths, full_matrices=X.shape[0] < X.shape[1])
     known = np.zeros(X.shape[1])
     known[: len(sizes)] = sizes
-    return combinations[known < CLEARLY_APART] / lengths
+    return _disentangled(combinations[known < CLEARLY_APART], level / lengths) / lengths
+
+
+def _disentangled(combinations: Array, roughness: Array) -> Array:
+    """The same combinations, of which each has a rougher column that those after it do without.
+
+    The digits that a column far from zero has lost would hide what others differ by.
+    """
+    rows = combinations.copy()
+    done = 0
+    for column in np.argsort(-roughness, kind="stable"):
+        if done == len(rows):
+            break
+        pivot = done + int(np.abs(rows[done:, column]).argmax())
+        if abs(rows[pivot, column]) > NOTHING:
+            rows[[done, pivot]] = rows[[pivot, done]]
+            below = rows[done + 1 :, column] / rows[done, column]
+            rows[done + 1 :] -= below[:, None] * rows[done]
+            done += 1
+        rows[done:, column] = 0.0
+    return rows
