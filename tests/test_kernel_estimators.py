@@ -421,6 +421,14 @@ def test_a_kernel_that_overflows_is_told(moons):
         model.fit(1e3 * X, y)
 
 
+def test_a_width_made_of_uneven_weights_is_named():
+    """Fuzzed, seed 69: γ was 1e160, and no scale of X would have changed the kernel."""
+    weight = [1e32, 2e86, 4e-63, 8e98]
+    model = KernelCLearningClassifier(kernel="poly", gamma="mean", coef0=1.0)
+    with pytest.raises(ValueError, match=r"Scale X, or give gamma a number below .*e\+\d{3}"):
+        model.fit([[0.0], [0.0], [0.5], [0.0]], [1, 0, 0, 0], sample_weight=weight)
+
+
 def test_a_fold_keeps_contiguous_columns_and_its_landmarks():
     K = np.asfortranarray(np.arange(20.0).reshape(5, 4))
     fold = Expansion(K, np.eye(4), np.arange(4)).rows(np.array([0, 2, 3]))

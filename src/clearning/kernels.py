@@ -82,9 +82,13 @@ class Kernel:
         return self.name == "precomputed"
 
     @property
+    def _is_power(self) -> bool:
+        return self.name in ("polynomial", "poly")
+
+    @property
     def surely_psd(self) -> bool:
         """Whether the kernel is positive semidefinite by construction."""
-        if self.name in ("polynomial", "poly"):
+        if self._is_power:
             return self.coef0 >= 0 and float(self.degree).is_integer()
         return self.has_unit_diagonal or self.name in ("linear", "cosine")
 
@@ -103,9 +107,9 @@ class Kernel:
         rounding = float(np.finfo(np.float32).eps) / 2 if self.dtype == "float32" else 0.0
         if self.name == "rbf":
             rounding += rounding_of_exponents(X, self.gamma)
-        if self.name in ("linear", "cosine", "poly", "polynomial"):
+        if self._is_power or self.name in ("linear", "cosine"):
             # More samples than dimensions make zero eigenvalues, and rounding makes them negative.
-            rounding += 4 * float(eps) * (self.degree if self.name.startswith("poly") else 1)
+            rounding += 4 * float(eps) * (self.degree if self._is_power else 1)
         return rounding
 
     def gram(self, X: Any) -> Array:
@@ -127,9 +131,10 @@ class Kernel:
         """Refuse samples whose kernel is beyond the floating-point range."""
         blocks = row_blocks(len(values), values[0].size)
         if not all(np.isfinite(values[rows]).all() for rows in blocks):
+            smaller = f", or give gamma a number below {self.gamma:.3g}" if self._is_power else ""
             raise ValueError(
                 f"X holds numbers whose kernel={self.name!r} is not finite in {self.dtype}. "
-                "Scale X."
+                f"Scale X{smaller}."
             )
 
     def cross(self, X: Any, Y: Any) -> Array:
