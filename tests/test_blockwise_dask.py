@@ -173,6 +173,17 @@ def test_a_lost_scheduler_is_told():
     ):
         timer = threading.Timer(0.5, cluster.close)
         timer.start()
-        with pytest.raises(ConnectionError, match="scheduler was lost in pass 1"):
+        with pytest.raises(ConnectionError, match=r"scheduler was lost in pass \d"):
             BlockwiseCLearningClassifier().fit(lazy, labels)
         timer.join()
+
+
+def test_a_scheduler_that_is_lost_between_passes_is_told():
+    from clearning._blocks.dask_source import DaskCluster, dask_source
+
+    lazy, labels = collections()
+    told = {"n_workers": 1, "processes": False, "dashboard_address": ":0"}
+    with distributed.LocalCluster(**told) as cluster, distributed.Client(cluster) as client:
+        passes = DaskCluster(client, dask_source(lazy, {"y": labels}))
+    with pytest.raises(ConnectionError, match="scheduler was lost in pass 2"):
+        passes.run(max, max, None, "pass 2")

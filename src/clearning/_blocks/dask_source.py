@@ -136,23 +136,30 @@ class DaskCluster:
 
     def run(self, function: Callable, merge: Callable, plan: Any, label: str) -> Any:
         leaves, root = self._graph(function, merge, plan, label.split(",")[0].replace(" ", "-"))
-        future = self.client.compute(root)
+        future = None
         try:
+            future = self.client.compute(root)
             return future.result()
         except BlockError:
             raise
         except (Exception, CancelledError) as error:
-            if future.status != "error":
+            if self._is_lost(future):
                 raise ConnectionError(
                     f"The Dask scheduler was lost in {label}: {error!r}. Start another client and "
                     "fit again; with checkpoint=path a fit goes on from its last pass."
                 ) from error
-            self._name_block(leaves, error)
+            if future is not None:
+                self._name_block(leaves, error)
             raise
         finally:
             # After an interrupt or an error nothing of the pass is left to run.
-            if self.client.status == "running":
+            if future is not None and self.client.status == "running":
                 future.cancel()
+
+    def _is_lost(self, future: Any) -> bool:
+        if future is None:
+            return self.client.status != "running"
+        return future.status != "error"
 
     def _graph(
         self, function: Callable, merge: Callable, plan: Any, name: str
