@@ -306,11 +306,11 @@ def kernel_width(
     minus_squares = minus_chi2_distances if kernel == "chi2" else minus_squared_distances
     weight = None if sample_weight is None else relative(sample_weight)
     sigma = rule(X, y, weight, minus_squares)
-    if sigma > 0 and kernel != "chi2" and is_drowned(X, 1.0 / sigma**2):
+    if sigma**2 > 0 and kernel != "chi2" and is_drowned(X, 1.0 / sigma**2):
         # Samples that are alike are not at a rounding error's distance from each other.
         in_sigmas = partial(minus_squared_distances, gamma=1.0 / sigma**2, careful=True)
         sigma *= rule(X, y, weight, in_sigmas)
-    return 1.0 / sigma**2 if sigma > 0 else 1.0
+    return 1.0 / sigma**2 if sigma**2 > 0 else 1.0
 
 
 def _scale_width(X: Any) -> float:

@@ -101,9 +101,10 @@ class Model:
         return float(np.sqrt(max(self.square(shift, by), 0.0) / total)) if total > 0 else np.inf
 
     def square(self, shift: Array, by: Array) -> float:
-        """Return the second-order form of a step."""
-        own = float(np.vdot(shift, np.tensordot(self.gram, shift, 2)))
-        return own + float(by @ (2.0 * np.tensordot(shift, self.curved, 2) + self.total @ by))
+        """Return the second-order form of a step, which may lead beyond the range of a double."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            own = float(np.vdot(shift, np.tensordot(self.gram, shift, 2)))
+            return own + float(by @ (2.0 * np.tensordot(shift, self.curved, 2) + self.total @ by))
 
     def blended(self, other: Model, share: float) -> Model:
         """Return (1 − share) of this one and the rest of the other, on columns that both know."""
