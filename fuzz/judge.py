@@ -149,20 +149,24 @@ def _judge_result(
     failures = []
     tol = problem.options.get("tol", 1e-6)
     best = best_without_penalty if thorough else _best_constant
-    nulls = {plain: plain.value(best(plain), 1.0) for plain in {fit.plain for fit in fits}}
+    bests = {plain: best(plain) for plain in {fit.plain for fit in fits}}
+    nulls = {plain: plain.value(point, 1.0) for plain, point in bests.items()}
+    # A reference of coefficients without end is known up to what rounding makes of it.
+    lost = {plain: plain.rounding(point, 1.0) for plain, point in bests.items()}
+    scales = {plain: null + lost[plain] for plain, null in nulls.items()}
     for fit in fits:
-        failures += _judge_fit(fit, nulls[fit.plain], tol, warned)
+        failures += _judge_fit(fit, scales[fit.plain], tol, warned)
     if "max_iter" not in problem.options:
         for plain, fit in {fit.plain: fit for fit in fits}.items():
-            failures += _judge_null(fit, nulls[plain])
+            failures += _judge_null(fit, nulls[plain], lost[plain])
     failures += _judge_certificates(fits, thorough)
     for view in views:
         failures += _judge_view(view)
     return Verdict(
         failures,
         fits=len(fits),
-        unconverged=sum(not _settled(fit, nulls[fit.plain], tol) for fit in fits),
-        stalled=sum(_is_stalled(problem, fit, nulls[fit.plain], tol) for fit in fits),
+        unconverged=sum(not _settled(fit, scales[fit.plain], tol) for fit in fits),
+        stalled=sum(_is_stalled(problem, fit, scales[fit.plain], tol) for fit in fits),
         infinite=sum(bool(np.isposinf(fit.gap)) and not problem.refusable for fit in fits),
     )
 
@@ -250,7 +254,8 @@ def _judge_objective(fit: Fit, said: str) -> list[Failure]:
     return failures
 
 
-def _judge_null(fit: Fit, exact: float) -> list[Failure]:
+def _judge_null(fit: Fit, exact: float, rounding: float) -> list[Failure]:
+    """A null objective against the best that is known, which is known up to some rounding."""
     if fit.null is None:
         return []
     constant = fit.plain.best_constant
@@ -258,7 +263,7 @@ def _judge_null(fit: Fit, exact: float) -> list[Failure]:
     slack = 1e-6 * fit.plain.value(constant, 1.0) + _floor(fit.plain)
     if abs(fit.null - exact) <= slack or fit.null == exact:
         return []
-    slack += fit.plain.rounding(constant, 1.0) + fit.plain.grain
+    slack += fit.plain.rounding(constant, 1.0) + fit.plain.grain + rounding
     high = not fit.null <= exact + slack
     # With free columns the reference may not have found the best model: it is a bound only.
     low = not fit.plain.free.any() and not fit.null >= exact - slack

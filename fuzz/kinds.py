@@ -438,11 +438,14 @@ def draw(seed: int, index: int) -> Problem:
     problem = kinds[rng.choice(len(kinds), p=shares / shares.sum())].draw(rng)
     if chance(rng, 0.08):
         return spoil(rng, problem)
-    return _nearly_equal(rng, problem) if chance(rng, 0.03) else problem
+    return _nearly_equal(rng, problem) if chance(rng, 0.06) else problem
 
 
 def _nearly_equal(rng: Rng, problem: Problem) -> Problem:
-    """Some columns differ by next to nothing, and have no penalty: coefficients may go far."""
+    """Some columns differ by next to nothing, and have no penalty: coefficients may go far.
+
+    All the farther where other columns are much like the difference, and take its scores back.
+    """
     X, factor = problem.X, problem.columns.get("penalty_factor")
     if factor is None or not isinstance(X, np.ndarray) or len(factor) < 2:
         return problem
@@ -450,7 +453,12 @@ def _nearly_equal(rng: Rng, problem: Problem) -> Problem:
     X, factor = X.copy(), factor.copy()
     apart = power(rng, -13, -3) * np.abs(X[:, first]).max()
     for j in others:
-        X[:, j] = X[:, first] + apart * rng.standard_normal(len(X))
+        difference = rng.standard_normal(len(X))
+        X[:, j] = X[:, first] + apart * difference
+    if chance(rng, 0.5):
+        like = np.outer(difference, rng.standard_normal(len(factor)) * power(rng, 0, 4))
+        rest = np.setdiff1d(np.arange(len(factor)), [first, *others])
+        X[:, rest] += like[:, rest]
     factor[[first, *others]] = 0.0
     # As doubles: a smaller type would make them equal.
     storage = tuple(step for step in problem.storage if step in draws.DENSE + draws.SPARSE)

@@ -50,6 +50,18 @@ def fitted(search, data, **options):
     return clone(search).set_params(calibrate=True, **options).fit(*data)
 
 
+def expected_failures(estimator):
+    failures = {
+        "check_class_weight_classifiers": "an offset gives weighted classes their rates back"
+    }
+    if isinstance(estimator, CLearningClassifierCV) and estimator.loss != "squared_hinge":
+        # Its three classes leave scores near zero, which are compared to 1e-7 of themselves.
+        reason = "an objective known to 1e-16 tells coefficients to 1e-8"
+        for kind in ("dense", "sparse"):
+            failures[f"check_sample_weight_equivalence_on_{kind}_data"] = reason
+    return failures
+
+
 @parametrize_with_checks(
     [
         CLearningClassifierCV(alphas=5, cv=3, calibrate=True, tol=1e-13),
@@ -58,9 +70,7 @@ def fitted(search, data, **options):
             alphas=5, alpha_min_ratio=0.05, cv=2, calibrate=True, tol=1e-13
         ),
     ],
-    expected_failed_checks=lambda _: {
-        "check_class_weight_classifiers": "an offset gives weighted classes their rates back"
-    },
+    expected_failed_checks=expected_failures,
 )
 def test_scikit_learns_checks(estimator, check):
     check(estimator)

@@ -542,3 +542,31 @@ def test_a_pull_that_seems_to_point_at_a_bound(bound):
     )
     # The objective at −1.58e-4, where the second sample meets its margin.
     assert path.objectives[0] - path.dual_gaps[0] <= 158.0193963938
+
+
+def test_a_width_whose_square_is_below_all_doubles_is_none():
+    """Weights of which one is 1e12 times the next, and that 1e180 times the last (73/32611)."""
+    X, y = np.array([[4e9], [0.0], [0.0]]), [1, 1, 0]
+    weight = [4.8e-95, 5.9e85, 4.2e97]
+    model = KernelCLearningClassifier(loss="hinge", kernel="laplacian", gamma="mean", alpha=2e-4)
+    assert model.fit(X, y, sample_weight=weight).dual_gap_ >= 0
+
+
+@pytest.mark.parametrize("size", [1e150, 1e299])
+@pytest.mark.parametrize("loss", ["logistic", "hinge", "squared_hinge"])
+@pytest.mark.parametrize("l1_ratio", [0.0, 0.5, 1.0])
+def test_columns_whose_squares_are_beyond_a_double_are_looked_at(size, loss, l1_ratio):
+    """No length times no doubt is no doubt, even where the length is infinite (73/34192, 57801)."""
+    X, y = size * np.array([[1.0], [0.1]]), [0, 1]
+    path = clearning_path(X, y, loss=loss, l1_ratio=l1_ratio, alphas=[1e-5])
+    margin = np.array([-1.0, 1.0]) * (0.55 - X[:, 0] / size) * 20
+    losses = {
+        "logistic": np.logaddexp(0, -margin),
+        "hinge": np.maximum(0, 1 - margin),
+        "squared_hinge": np.maximum(0, 1 - margin) ** 2,
+    }
+    assert path.objectives[0] - path.dual_gaps[0] <= losses[loss].mean() + 1e-9
+    wide = clearning_path(
+        np.c_[X, 0 * X, 0 * X], y, loss=loss, l1_ratio=l1_ratio, alphas=[1e-5], fit_intercept=False
+    )
+    assert wide.dual_gaps[0] >= 0

@@ -25,6 +25,7 @@ from clearning import CLearningClassifier, CLearningClassifierCV
 from clearning.losses import CLoss, HuberizedHinge
 
 NAMES = ["width", "height", "depth", "mass"]
+KINDS = ["dense", "sparse"]
 
 
 # The check of weights against repetitions compares two solutions to 1e-7, closer than a tolerance
@@ -33,6 +34,10 @@ NAMES = ["width", "height", "depth", "mass"]
 
 
 def expected_failures(estimator):
+    if getattr(estimator, "l1_ratio", None) == 1.0:
+        # The check's three classes leave scores of .03, which it compares to 4e-9.
+        reason = "an objective known to 1e-16 tells coefficients to 1e-8"
+        return {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in KINDS}
     if not isinstance(estimator, CLearningClassifierCV) or estimator.cv != 5:
         return {}
     return {

@@ -313,6 +313,44 @@ def test_penalties_of_landmarks_of_many_scales(seed):
     assert path.objectives[0] - path.dual_gaps[0] <= least + 1e-9
 
 
+def held_back(seed):
+    """Free columns that differ by little, and penalised ones that are much like the difference."""
+    rng = np.random.default_rng(seed)
+    n, p = rng.integers(8, 60), rng.integers(2, 60)
+    D = np.c_[np.zeros(n), rng.standard_normal(n)]
+    F = rng.standard_normal((n, 1)) + 10 ** rng.uniform(-12, -1) * D
+    Z = rng.standard_normal((n, p)) + D[:, 1:] * rng.standard_normal(p) * 10 ** rng.uniform(0, 4)
+    y = (D[:, 1] * rng.uniform(0, 2) + rng.standard_normal(n) > 0).astype(int)
+    y[:2] = 0, 1
+    options = {
+        "loss": str(rng.choice(["logistic", "squared_hinge", "huberized_hinge"])),
+        "l1_ratio": float(rng.choice([1e-12, 0.1, 0.5, 0.9])),
+        "fit_intercept": bool(rng.random() < 0.6),
+        "tol": 10 ** rng.uniform(-6, -1),
+    }
+    top = np.abs((Z - Z.mean(axis=0)).T @ (y - y.mean())).max() / n
+    alphas = np.sort(top / max(options["l1_ratio"], 0.1) * 10 ** rng.uniform(-3, 0, 2))[::-1]
+    return F, Z, y, {"alphas": alphas, **options}
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csc_array])
+@pytest.mark.parametrize("seed", [94, 394, 1095, 1166, 1291, 1323, 1557, 2002, 2048])
+def test_columns_with_a_penalty_may_take_back_what_free_ones_make(form, seed):
+    """So that coefficients along the difference are far larger than the scores tell."""
+    F, Z, y, options = held_back(seed)
+
+    def fit(free, **changed):
+        factor = np.r_[np.zeros(free.shape[1]), np.ones(Z.shape[1])]
+        return clearning_path(
+            form(np.c_[free, Z]), y, penalty_factor=factor, **{**options, **changed}
+        )
+
+    fit_intercept = options["fit_intercept"]
+    least = fit(orthogonal(F, fit_intercept)[:, int(fit_intercept) :], tol=1e-8).objectives
+    path = fit(F)
+    assert np.all(path.objectives - path.dual_gaps <= least * (1 + 1e-9))
+
+
 @pytest.mark.parametrize("form", [np.asarray, sparse.csc_array, sparse.csr_array])
 @pytest.mark.parametrize(("apart", "shift"), [(1e-12, 3e2), (1e-10, 1e6), (1e-8, 1e8)])
 def test_a_column_far_from_zero_hides_no_difference_of_others(form, apart, shift):
@@ -331,3 +369,99 @@ def test_a_column_far_from_zero_hides_no_difference_of_others(form, apart, shift
     margins = np.where(y == 1, 1, -1) * ((X[:, 1] - X[:, 0]) / apart)
     rival = np.where(margins > -1, np.maximum(1 - margins, 0) ** 2 / 4, -margins).mean()
     assert model.objective_ - model.dual_gap_ <= rival
+
+
+# --- Rows far out, whose scores on the right side cost nothing ---
+
+
+def value(X, y, coefs, intercepts, penalty, weight=None):
+    """The objective at some coefficients, with scores in extended precision."""
+    scores = X.astype(np.longdouble) @ np.atleast_2d(coefs).T + np.atleast_1d(intercepts)
+    if scores.shape[1] > 1:
+        scores = scores - scores.max(axis=1, keepdims=True)
+        losses = np.log(np.exp(scores).sum(axis=1)) - scores[np.arange(len(y)), y]
+    else:
+        margins = np.where(y > 0, 1, -1) * scores[:, 0]
+        losses = np.maximum(1 - margins, 0) ** 2
+    return float(np.average(losses, weights=weight)) + penalty
+
+
+def three_classes_far_out(seed, far):
+    """Two free columns that are nearly equal but in one row, and a penalised one like both."""
+    rng = np.random.default_rng(seed)
+    y = np.r_[:3, rng.integers(0, 3, 27)]
+    D = rng.standard_normal((30, 2))
+    F = rng.standard_normal((30, 1)) + 10 ** rng.uniform(-6, -4) * D
+    X = np.c_[F, 100 * D[:, 1] + rng.standard_normal(30) + y]
+    X[0] = np.r_[far * rng.standard_normal(2), 0.0]
+    options = {"l1_ratio": float(rng.choice([0.5, 0.9, 1.0]))}
+    return X, y, {**options, "fit_intercept": bool(rng.random() < 0.5)}
+
+
+@pytest.mark.parametrize(
+    ("seed", "far"), [(3, 1e5), (13, 1e5), (28, 1e5), (5, 1e7), (6, 1e7), (0, 1e9), (7, 1e9)]
+)
+def test_rows_far_out_hide_no_pull_of_others(seed, far):
+    """Coefficients that only such a row is seen to hold may be millions of times the fit's own."""
+    X, y, options = three_classes_far_out(seed, far)
+    tamed = X.copy()
+    tamed[0, :2] *= 1e3 / far
+    options |= {"loss": "logistic", "penalty_factor": [0.0, 0.0, 1.0]}
+    alphas = clearning_path(tamed, y, alphas=1, **options).alphas * np.array([0.9, 0.3])
+    path = clearning_path(X, y, alphas=alphas, tol=1e-4, **options)
+    for design in (tamed, X):
+        rival = clearning_path(design, y, alphas=alphas, tol=1e-10, max_iter=2000, **options)
+        for i, alpha in enumerate(alphas):
+            b, ratio = rival.coefs[i][:, 2], options["l1_ratio"]
+            penalty = alpha * np.sum(ratio * np.abs(b) + (1 - ratio) / 2 * b**2)
+            least = value(X, y, rival.coefs[i], rival.intercepts[i], penalty)
+            assert path.objectives[i] - path.dual_gaps[i] <= least * (1 + 1e-9)
+
+
+def two_classes_far_out(seed, low, high):
+    """The same of two classes, in many shapes."""
+    rng = np.random.default_rng([4, seed])
+    n, k, p = (int(rng.integers(*ends)) for ends in ((12, 60), (1, 4), (1, 6)))
+    rng.choice([2, 2, 3])
+    y = np.r_[1, 0, rng.integers(0, 2, n - 2)]
+    far, apart = 10 ** rng.uniform(low, high), 10 ** rng.uniform(-6, 0)
+    f, D = rng.standard_normal(n), rng.standard_normal((n, k))
+    F = f[:, None] * (rng.random() < 0.8) + apart * D
+    much = 10 ** rng.uniform(-1, 3.5)
+    like = (F if rng.random() < 0.5 else D) @ rng.standard_normal((k, p)) * much
+    Z = like + rng.standard_normal((n, p)) + (y - y.mean())[:, None] * rng.uniform(0, 2, p)
+    Z[0] = rng.standard_normal(p) * rng.choice([0, 1])
+    X = np.c_[F, Z]
+    X[0, :k] = far * rng.standard_normal(k)
+    if rng.random() < 0.2:
+        X[1, :k] = far * rng.standard_normal(k)
+    weight = np.ones(n)
+    if rng.random() < 0.3:
+        weight = 10 ** rng.uniform(-3, 3, n)
+    if rng.random() < 0.3:
+        weight[0] = 10 ** rng.uniform(-8, 2)
+    return X, y, k, far, weight
+
+
+@pytest.mark.parametrize("max_iter", [4, 6])
+def test_rows_far_out_of_two_classes(max_iter):
+    X, y, k, far, weight = two_classes_far_out(769, 6, 8)
+    ratio = 0.9
+    tamed = X.copy()
+    tamed[0, :k] *= 1e3 / far
+    options = {
+        "loss": "squared_hinge",
+        "l1_ratio": ratio,
+        "penalty_factor": np.r_[np.zeros(k), np.ones(X.shape[1] - k)],
+        "fit_intercept": False,
+        "sample_weight": weight,
+    }
+    top = clearning_path(tamed, y, alphas=1, **options).alphas
+    for share in (1.0, 0.999, 0.99, 0.9, 0.1, 1e-2, 1e-4):
+        options["alphas"] = alpha = share * top
+        path = clearning_path(X, y, tol=1e-4, max_iter=max_iter, **options)
+        rival = clearning_path(tamed, y, tol=1e-10, **options)
+        b = rival.coefs[0][k:]
+        penalty = float(alpha[0] * np.sum(ratio * np.abs(b) + (1 - ratio) / 2 * b**2))
+        least = value(X, y, rival.coefs[0], rival.intercepts[0], penalty, weight)
+        assert path.objectives[0] - path.dual_gaps[0] <= least * (1 + 1e-9)

@@ -223,6 +223,8 @@ inline constexpr double steps_of_a_long_way = 200.0;
 inline constexpr double largest_share_of_a_crawl = 0.1;
 // A long fit's dual points are kept that leave no more than this share of the gap known.
 inline constexpr double better_gap = 0.5;
+// A dual value above the objective by so much more than rounding is no proof.
+inline constexpr double contradiction = 1e-9;
 // A proof is looked into again that is more than so many times what its step is likely to have left.
 inline constexpr double tight_proof = 10.0;
 // A step of many classes that gains less than this share of the goal, on a model that was not solved, counts as many
@@ -253,6 +255,19 @@ inline constexpr double clearly_apart = 1e-4;
 inline constexpr double same_column = 2e-14;
 inline constexpr int rounds_of_rest = 3;
 inline constexpr int inverse_iterations = 10;
+// The smallest value of a matrix in units of its diagonal that tells how weights can be moved until no pull is left,
+// and how much smaller than found it may be.
+inline constexpr double least_repair = 1e-11;
+// Samples whose entries are multiplied at a time for it.
+inline constexpr std::size_t rows_of_repair = 1024;
+inline constexpr double caution_of_repair = 2.0;
+// Where columns tell no more than that share of the room, an elimination is asked: of so many columns at most.
+inline constexpr double little_room = 1e-9;
+inline constexpr std::size_t most_eliminated = 100;
+// Equations for the weights of many classes are solved together up to so many.
+inline constexpr std::size_t most_repaired = 300;
+// A row so many times farther out than others, by their room, stays where it is.
+inline constexpr double far_out = 100.0;
 // What may be left of a dual point of many classes along such differences, as a share of its length: samples that are
 // put back into their domain pull again.
 inline constexpr double most_pull_apart = 1e-6;
@@ -348,8 +363,9 @@ inline constexpr double taken_by_others = 1e-11;
 inline constexpr double taken_by_centres = 1e-28;
 // Scalings of the flow between the classes that make a dual point's columns sum to zero.
 inline constexpr int class_scalings = 2000;
-// What rounding may leave of a column's sum, as a share of the column's size.
+// What rounding may leave of a column's sum, as a share of the column's size; and what is left as it is.
 inline constexpr double class_evenness = 1e-13;
+inline constexpr double best_evenness = 1e-15;
 // Blocks come in that are foreseen to pull with this share of their threshold.
 inline constexpr double foreseen_share = 0.99;
 // Violators that come in at a time, if more than the set has already.
@@ -372,6 +388,8 @@ inline constexpr double separable_null = 1e-10;
 // Below the hinge's first temperature unpenalised columns are fitted at higher ones before, each this share of the
 // last.
 inline constexpr double cooling_of_free = 0.1;
+// The null model of many classes is held to what it proves at a penalty above all pulls.
+inline constexpr double above_all_pulls = 1e150;
 // The null model is the scale of every tolerance, so it is solved to its own, in so many steps where a fit may take
 // fewer.
 inline constexpr double null_accuracy = 1e-8;

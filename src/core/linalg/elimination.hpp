@@ -20,8 +20,13 @@ class Elimination {
 
   // A column whose entries were rounded beside a number of that size, or exact.
   void add(Vector column, double beside = 0.0) {
-    Column added{std::move(column), Vector(n_)};
-    for (Index i = 0; i < n_; ++i) added.size[i] = std::fabs(added.value[i]) + beside;
+    Vector size(n_);
+    for (Index i = 0; i < n_; ++i) size[i] = std::fabs(column[i]) + beside;
+    add(std::move(column), std::move(size));
+  }
+  // One whose rounding is known.
+  void add(Vector column, Vector size) {
+    Column added{std::move(column), std::move(size)};
     for (const Pivot& pivot : pivots_) subtract(pivot, added);
     left_.push_back(std::move(added));
   }

@@ -40,6 +40,7 @@ struct Elementwise {
   }
 
   Index blocks() const { return static_cast<Index>(l1_factor.size()) * m; }
+  Index block_of(Index j, int k) const { return j * m + k; }
   double factor(Index block) const { return l1_factor[block / m]; }
   double ridge_factor(Index block) const { return l2_factor[block / m]; }
   bool is_free(Index block) const { return factor(block) == 0.0 && ridge_factor(block) == 0.0; }
@@ -58,6 +59,9 @@ struct Elementwise {
     const auto is_finite = [](double bound) { return std::isfinite(bound); };
     return std::any_of(lower.begin(), lower.end(), is_finite) || std::any_of(upper.begin(), upper.end(), is_finite);
   }
+  // The scores that a block makes at most, a unit of its norm, given those of a feature; and its largest norm.
+  double length(Index block, const Vector& of_features) const { return of_features[block / m]; }
+  double most(Index block) const { return std::max(-lower[block], upper[block]); }
   // A bound on a block's pull at another dual point, given how far each class's and all classes' part of it went.
   double farthest(const Vector& v, const Vector& length, Index block, const Vector& way, double) const {
     return std::fabs(v[block]) + length[block / m] * way[block % m];
@@ -244,9 +248,16 @@ struct Grouped {
   static std::size_t changes_per_factor(std::size_t) { return 0; }
 
   Index blocks() const { return static_cast<Index>(members.size()); }
+  Index block_of(Index j, int) const { return group_of[j]; }
   double factor(Index block) const { return l1_factor[block]; }
   double ridge_factor(Index block) const { return l2_factor[block]; }
   bool is_free(Index block) const { return l1_factor[block] == 0.0 && l2_factor[block] == 0.0; }
+  double length(Index block, const Vector& of_features) const {
+    double square = 0.0;
+    for (int j : members[block]) square += of_features[j] * of_features[j];
+    return std::sqrt(square);
+  }
+  double most(Index) const { return std::numeric_limits<double>::infinity(); }
   double farthest(const Vector& v, const Vector& length, Index block, const Vector&, double way) const {
     double square = 0.0;
     for (int j : members[block]) square += length[j] * length[j];

@@ -17,28 +17,48 @@ class Certificate {
     if (projected_at_ != x.point) project(at, x, x.e);
     return projection_.dual();
   }
+  // How far a point may be from the last one that was made orthogonal to columns without a penalty, at which nothing
+  // pulls at them.
+  double off() const { return off_; }
 
   // The gap of the working set's problem; of the whole one once no other column violates its threshold.
   // samples(scale, dual): the samples' share when the dual point is scaled. Once the columns' share alone exceeds
   // `enough` it is left out: no gap is that small.
   template <class Share>
   double gap(const Stage<P>& at, const Iterate& x, const Columns& set, double enough, Share&& samples) {
-    const DualPoint here{x.e, x.b, x.form};
-    if (problem_.free.empty()) return measure(at, x, set, here, {x.v}, enough, samples);
-    return gap_at(at, x, set, here, samples);
+    if (problem_.free.empty()) return measure(at, x, set, {x.e, x.b, x.form}, {x.v}, enough, samples);
+    const Vector* theta = feasible(at, x, x.e);
+    return theta == nullptr ? INFINITY : gap_at(at, x, set, {*theta, x.b, x.form}, samples);
   }
 
-  // The same at another dual point, feasible for the samples and the intercept.
+  // A dual point that is feasible for the samples and the intercept made so for the columns without a penalty; none if
+  // that does not succeed. It is this one that columns outside of the set may violate.
+  const Vector* feasible(const Stage<P>& at, const Iterate& x, const Vector& theta) {
+    if (problem_.free.empty()) return &theta;
+    return project(at, x, theta) ? &projection_.dual() : nullptr;
+  }
+
+  // The same at another feasible dual point.
   template <class Share>
   double gap_at(const Stage<P>& at, const Iterate& x, const Columns& set, const DualPoint& dual, Share&& samples) {
-    if (!problem_.free.empty() && !project(at, x, dual.theta)) return INFINITY;
-    const Vector& theta = problem_.free.empty() ? dual.theta : projection_.dual();
     v_.resize(problem_.p);
     Vector products(set.size());
-    problem_.design.dots(set, theta.data(), products.data());
+    problem_.design.dots(set, dual.theta.data(), products.data());
     for (std::size_t c = 0; c < set.size(); ++c) v_[set[c]] = products[c];
-    const double gap = measure(at, x, set, {theta, dual.b, dual.form}, {v_}, INFINITY, samples);
-    return problem_.free.empty() ? gap : gap + projection_.leftover(at, x);
+    if (problem_.free.empty()) return measure(at, x, set, dual, {v_}, INFINITY, samples);
+    if (share_ == INFINITY)
+      return measure(at, x, set, dual, {v_}, INFINITY, samples) +
+             projection_.leftover(at, x, x.loss + at.penalty(x, set));
+    // Fenchel-Young terms are convex: within a share of a sample's room they are at most the larger of those at both
+    // ends of it, and grow by no more than that share of those at the ends of the room.
+    const Correlated of{v_, off_};
+    const Vector edge = projection_.moved(1.0);
+    const double ends = share_ * (samples(0.0, edge) + samples(1.0, edge));
+    const double chord = measure(at, x, set, dual, of, INFINITY, samples) + ends;
+    if (ends <= tuning::negligible_share * at.goal) return chord;
+    const Vector far = projection_.moved(share_), near = projection_.moved(-share_);
+    const auto both = [&](double scale, const Vector&) { return samples(scale, far) + samples(scale, near); };
+    return std::min(chord, measure(at, x, set, dual, of, INFINITY, both));
   }
 
   // The same at one whose correlations with the set are known, where no column has to be projected.
@@ -68,7 +88,13 @@ class Certificate {
     for (int j : problem_.free)
       if (is_projected(problem_, x, j)) loose.push_back(j);
     projected_at_ = &theta == &x.e ? x.point : -1;
-    return projection_.project(at, theta, x.h, loose);
+    off_ = 0.0;
+    share_ = INFINITY;
+    if (!projection_.project(at, theta, x.h, loose)) return false;
+    share_ = projection_.share_of_room(at, x);
+    const Vector& room = projection_.room();
+    if (share_ <= 1.0) off_ = share_ * std::sqrt(loops().dot(room.data(), room.data(), room.size()));
+    return share_ <= 1.0 || share_ == INFINITY;
   }
 
   template <class Share>
@@ -101,6 +127,7 @@ class Certificate {
   PenaltyGap<P> penalty_;
   Vector v_;  // correlations of the set at another dual point than e
   int projected_at_ = -1;
+  double share_ = INFINITY, off_ = 0.0;  // of the room of samples, to where nothing pulls; and how far that is
 };
 
 }  // namespace clearning

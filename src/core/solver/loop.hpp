@@ -237,7 +237,7 @@ class Solver {
 
   typename Screening<P>::Ranked violators(const DualPoint& dual) {
     if (fixed_) return {};
-    return screening_.violators(at_, dual, x_, set_);
+    return screening_.violators(at_, dual, x_, set_, certificate_.off());
   }
 
   // Many steps whose gaps go up and down leave the best of their dual points behind: those that no column outside of
@@ -290,23 +290,26 @@ class Solver {
   template <class Course>
   double gap_of(const Course& course, const Move& move, const Direction& along) {
     if (move.empty() || !curved_.predict(at_, x_, move, along)) return INFINITY;
-    const auto outside = violators(curved_.point());
+    const Vector* theta = certificate_.feasible(at_, x_, curved_.point().theta);
+    if (theta == nullptr) return INFINITY;
+    const DualPoint point{*theta, curved_.point().b, curved_.point().form};
+    const auto outside = violators(point);
     Columns counted = set_.columns();
     for (const auto& violator : outside) counted.push_back(violator.second);
-    const double gap = gap_of(course, move, counted);
+    const double gap = gap_of(course, move, point, counted);
     if (!(gap <= at_.goal)) Screening<P>::admit(outside, set_);
     return gap;
   }
 
   template <class Course>
-  double gap_of(const Course& course, const Move& move, const Columns& counted) {
+  double gap_of(const Course& course, const Move& move, const DualPoint& point, const Columns& counted) {
     const auto share = [&](double scale, const Vector& dual) { return course.samples_share(scale, dual); };
     const auto length = [&](int j) { return screening_.length(j); };
     double off = 0.0;
     if (!problem_.free.empty() || !step_.foresee(x_, set_, model_, move, length, foreseen_, off))
-      return certificate_.gap_at(at_, x_, counted, curved_.point(), share);
+      return certificate_.gap_at(at_, x_, counted, point, share);
     for (std::size_t c = set_.size(); c < counted.size(); ++c) foreseen_[counted[c]] = x_.v[counted[c]];
-    return certificate_.gap_at(at_, x_, counted, curved_.point(), {foreseen_, off + curved_.off()}, share);
+    return certificate_.gap_at(at_, x_, counted, point, {foreseen_, off + curved_.off()}, share);
   }
 
   // A step that promises no more than the goal need not be taken: its dual point tells how little it would gain. One

@@ -46,12 +46,26 @@ class NearDependence {
     if (!others.empty()) find_differences(others);
   }
 
+  const Columns& independent() const { return independent_; }
   const std::vector<Difference>& differences() const { return differences_; }
 
   // How strongly a residual pulls along any scores of the independent columns, by the weighted length of these.
-  double pull_of_independent(const Vector& residual) const {
-    const Vector pull = pulls(residual, total_ > 0.0 ? sum_of(residual) : 0.0);
+  double pull_of_independent(const double* residual) const {
+    const Vector pull = pulls(residual, total_ > 0.0 ? std::accumulate(residual, residual + design_.n, 0.0) : 0.0);
     return std::sqrt(loops().dot(pull.data(), pull.data(), pull.size()));
+  }
+
+  // The same along those that are not held by a bound, of which is_loose(j) tells: by their coefficients, which may be
+  // larger than the scores that they make together.
+  template <class Loose>
+  double pull_of_loose(const double* residual, Loose&& is_loose) const {
+    double square = 0.0;
+    for (std::size_t a = 0; a < independent_.size(); ++a) {
+      if (!is_loose(independent_[a])) continue;
+      const double pull = design_.dot(independent_[a], residual) / length_[a];
+      square += pull * pull;
+    }
+    return std::sqrt(square) / least_;
   }
 
  private:
@@ -119,6 +133,7 @@ class NearDependence {
       length_.push_back(of.length[c]);
     }
     for (int c : left) others.push_back(candidates[c]);
+    if (!chosen.empty()) least_ = std::sqrt(smallest_square());
     return others;
   }
 
@@ -163,21 +178,18 @@ class NearDependence {
 
   // Orthogonal to the independent columns and to the differences found before, by weight.
   void add_difference(const Elimination::Column& found) {
-    Vector rest = found.value, weighted(design_.n);
+    Vector rest = found.value, size = found.size;
     const double length = unify(rest);
+    for (double& s : size) s /= length;
     for (int round = 0; round < tuning::rounds_of_rest; ++round) {
-      take_off_independent(rest, weighted);
-      for (const Difference& before : differences_) {
-        loops().multiply(weight_, rest.data(), 0.0, weighted.data(), rest.size());
-        const double along = loops().dot(before.direction.data(), weighted.data(), rest.size());
-        loops().axpy(-along, before.direction.data(), rest.data(), rest.size());
-      }
+      take_off_independent(rest, size);
+      for (const Difference& before : differences_) take_off(before, rest, size);
     }
     const double share = unify(rest);
     if (!(share > tuning::same_column)) return;
     Vector off(rest.size());
     for (std::size_t i = 0; i < off.size(); ++i)
-      off[i] = tuning::unit_rounding * ((found.size[i] / length + 1.0) / share + std::fabs(rest[i]));
+      off[i] = tuning::unit_rounding * (size[i] / share + std::fabs(rest[i]));
     differences_.push_back({std::move(rest), std::move(off)});
   }
 
@@ -190,22 +202,45 @@ class NearDependence {
     return length;
   }
 
-  void take_off_independent(Vector& rest, Vector& weighted) const {
-    loops().multiply(weight_, rest.data(), 0.0, weighted.data(), rest.size());
+  // These add what is added up in each row to its size, which rounding is a share of; what a difference before was off
+  // itself is one.
+  void take_off_independent(Vector& rest, Vector& size) const {
+    const Vector weighted = by_weight(rest);
     const double sum = total_ > 0.0 ? sum_of(weighted) : 0.0;
-    Vector along = pulls(weighted, sum), change(rest.size(), 0.0);
+    Vector along = pulls(weighted.data(), sum);
     solve_upper(along);
     for (std::size_t a = 0; a < along.size(); ++a) along[a] /= length_[a];
     const double centre = std::inner_product(mean_.begin(), mean_.end(), along.begin(), 0.0);
-    design_.combine(independent_, along.data(), change.data());
     const double level = total_ > 0.0 ? sum / total_ - centre : 0.0;
-    for (std::size_t i = 0; i < rest.size(); ++i) rest[i] -= change[i] + level;
+    Vector change(rest.size(), level);
+    for (double& s : size) s += std::fabs(level);
+    for (std::size_t a = 0; a < along.size(); ++a) {
+      Vector part(rest.size(), 0.0);
+      design_.combine({independent_[a]}, &along[a], part.data());
+      for (std::size_t i = 0; i < part.size(); ++i) {
+        change[i] += part[i];
+        size[i] += std::fabs(part[i]);
+      }
+    }
+    for (std::size_t i = 0; i < rest.size(); ++i) rest[i] -= change[i];
+  }
+  void take_off(const Difference& before, Vector& rest, Vector& size) const {
+    const Vector weighted = by_weight(rest);
+    const double along = loops().dot(before.direction.data(), weighted.data(), rest.size());
+    loops().axpy(-along, before.direction.data(), rest.data(), rest.size());
+    for (std::size_t i = 0; i < rest.size(); ++i)
+      size[i] += std::fabs(along) * (std::fabs(before.direction[i]) + before.off[i] / tuning::unit_rounding);
+  }
+  Vector by_weight(const Vector& scores) const {
+    Vector weighted(scores.size());
+    loops().multiply(weight_, scores.data(), 0.0, weighted.data(), scores.size());
+    return weighted;
   }
 
   // Of a residual with that sum, along an orthogonal basis of the independent columns.
-  Vector pulls(const Vector& residual, double sum) const {
+  Vector pulls(const double* residual, double sum) const {
     Vector along(independent_.size());
-    design_.dots(independent_, residual.data(), along.data());
+    design_.dots(independent_, residual, along.data());
     for (std::size_t a = 0; a < along.size(); ++a) along[a] = (along[a] - mean_[a] * sum) / length_[a];
     solve_lower(along);
     return along;
@@ -231,6 +266,7 @@ class NearDependence {
   Columns independent_;
   Vector mean_, length_;
   std::vector<Vector> factor_;  // of their products by length, row by row
+  double least_ = 1.0;          // length of a combination whose coefficients, by length, have length one
   std::vector<Difference> differences_;
 };
 

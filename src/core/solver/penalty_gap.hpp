@@ -4,12 +4,6 @@
 
 namespace clearning {
 
-// A column without a penalty is orthogonal to the projected dual point, unless a bound holds it.
-template <class P>
-bool is_projected(const P& problem, const Iterate& x, Index j) {
-  return problem.penalty.is_free(j) && is_constrained(-x.v[j], 0.0, problem.penalty.lower[j], problem.penalty.upper[j]);
-}
-
 template <class P, class Quadratic = typename P::Quadratic>
 class PenaltyGap {
  public:
@@ -49,7 +43,8 @@ class PenaltyGap {
   // What the columns' shares change with their correlations, by the columns' lengths.
   double reach_of(const Iterate& x, const Columns& set) const {
     double sum = 0.0;
-    for (int j : set) sum += std::fabs(x.b[j]) * screening_.length(j);
+    for (int j : set)
+      if (x.b[j] != 0.0 && !is_projected(problem_, x, j)) sum += std::fabs(x.b[j]) * screening_.length(j);
     return sum;
   }
 
@@ -58,11 +53,7 @@ class PenaltyGap {
     double sum = 0.0;
     for (int j : set) {
       const double dual = -scale * v[j], b = x.b[j], l1 = at.l1(j), ridge = at.ridge(j);
-      if (is_projected(problem_, x, j)) {
-        // What the projection has left of it, times a coefficient that may lie farther away than this one.
-        sum += tuning::farthest_free * (std::fabs(dual) + scale * pull * screening_.length(j)) * std::fabs(b);
-        continue;
-      }
+      if (is_projected(problem_, x, j)) continue;  // the certificate counts what is left of it
       if (problem_.penalty.is_free(j))
         sum += tuning::farthest_free * scale * pull * screening_.length(j) * std::fabs(b);
       sum += pulled(v, j, pull).conjugate(scale, l1, ridge, at.lower(j), at.upper(j));

@@ -55,7 +55,10 @@ Outcome prove(const Solver<P>& solver, double loss, const Outcome& out) {
   Outcome proved = out;
   const double objective = loss + at.penalty(solver.iterate(), solver.working_set().columns());
   proved.objective = std::max(objective, 0.0);
-  proved.gap = std::max(proved.objective - dual, 0.0) + solver.rounding(proved.objective);
+  const double rounding = solver.rounding(proved.objective);
+  proved.gap = std::max(proved.objective - dual, 0.0) + rounding;
+  // A dual value above the objective is none.
+  if (dual - proved.objective > rounding + tuning::contradiction * proved.objective) proved.gap = INFINITY;
   // Losses and penalties are not negative: dual weights of zero are feasible, with a value of zero.
   proved.gap = std::min(proved.gap, proved.objective);
   // And a form that rounding has made negative says nothing.

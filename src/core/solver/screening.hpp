@@ -9,6 +9,12 @@
 
 namespace clearning {
 
+// A column without a penalty is orthogonal to the projected dual point, unless a bound holds it.
+template <class P>
+bool is_projected(const P& problem, const Iterate& x, Index j) {
+  return problem.penalty.is_free(j) && is_constrained(-x.v[j], 0.0, problem.penalty.lower[j], problem.penalty.upper[j]);
+}
+
 template <class P>
 class Screening {
  public:
@@ -61,14 +67,17 @@ class Screening {
 
   using Ranked = std::vector<std::pair<double, int>>;  // the worst has the smallest number
 
-  // Brings v up to date where a column outside the set could matter to this dual point; returns those above their
-  // threshold. Sets v outside the set.
-  Ranked violators(const Stage<P>& at, const DualPoint& dual, Iterate& x, const WorkingSet& set) {
+  // Brings v up to date where a column outside the set could matter to this dual point, or to one that is `off` from
+  // it; returns those above their threshold. Sets v outside the set.
+  Ranked violators(const Stage<P>& at, const DualPoint& dual, Iterate& x, const WorkingSet& set, double off = 0.0) {
     const auto& quadratic = problem_.penalty.quadratic;
     Ranked found;
-    for (int j : correlate_outside(at, dual, x, set)) {
+    for (int j : correlate_outside(at, dual, x, set, off)) {
       const double gradient = x.v[j] + quadratic.gradient_at_zero(dual.form, j, at.ridge_level());
-      const double excess = optimality_violation(0.0, gradient, at.l1(j), at.lower(j), at.upper(j));
+      const double noise = off > 0.0 ? off * lengths_[j] : 0.0;
+      double excess = 0.0;
+      for (const double end : {gradient - noise, gradient + noise})
+        excess = std::max(excess, optimality_violation(0.0, end, at.l1(j), at.lower(j), at.upper(j)));
       if (excess > 0.0) found.emplace_back(-excess / std::max(at.l1(j), tuning::tiny), j);
     }
     return found;
@@ -101,7 +110,7 @@ class Screening {
 
   // Exact correlations of the columns outside the set that could be above their threshold, and predicted ones of the
   // others; all exact where most of them could.
-  Columns correlate_outside(const Stage<P>& at, const DualPoint& point, Iterate& x, const WorkingSet& set) {
+  Columns correlate_outside(const Stage<P>& at, const DualPoint& point, Iterate& x, const WorkingSet& set, double off) {
     const Vector& dual = point.theta;
     Columns doubtful;
     if (references_.empty() || problem_.p <= 2 * static_cast<Index>(set.size())) {
@@ -110,7 +119,7 @@ class Screening {
       correlate(problem_, doubtful, dual, x);
       return doubtful;
     }
-    const double radius = predict_outside(dual, x, set);
+    const double radius = predict_outside(dual, x, set) + off;
     for (int j : candidates(at, x, point.form, 1.0, radius))
       if (!set.holds(j)) doubtful.push_back(j);
     if (static_cast<double>(doubtful.size()) > tuning::doubtful_share * problem_.p) remember_all(dual, x, set);

@@ -2,6 +2,7 @@
 // them is negative. A dual point is R = kappa w (s' - e_c), s' in the simplex; with intercepts each class sums to zero.
 #pragma once
 #include "solver/classes/problem.hpp"
+#include "solver/dual_repair.hpp"
 #include "solver/references.hpp"
 
 namespace clearning {
@@ -31,9 +32,10 @@ inline void confine(const MultiCoherence& loss, const ClassSamples& samples, Vec
   }
 }
 
-// Whether each class sums to zero but for rounding. A sample's own class has the difference of its weight and what is
-// left of it: rounded as the weight is, however small it may be.
-inline bool is_even(const MultiCoherence& loss, const ClassSamples& samples, const Vector& r) {
+// Whether each class sums to zero but for that share of its size. A sample's own class has the difference of its weight
+// and what is left of it: rounded as the weight is, however small it may be.
+inline bool is_even(const MultiCoherence& loss, const ClassSamples& samples, const Vector& r,
+                    double tolerance = tuning::class_evenness) {
   for (int k = 0; k < samples.m; ++k) {
     double sum = 0.0, size = 0.0, rounded = 0.0;
     for (std::size_t i = 0; i < samples.n; ++i) {
@@ -41,7 +43,7 @@ inline bool is_even(const MultiCoherence& loss, const ClassSamples& samples, con
       size += std::fabs(r[k * samples.n + i]);
       if (samples.label[i] == k) rounded += tuning::unit_rounding * loss.kappa * samples.weight[i];
     }
-    if (!(std::fabs(sum) <= tuning::class_evenness * size + rounded)) return false;
+    if (!(std::fabs(sum) <= tolerance * size + rounded)) return false;
   }
   return true;
 }
@@ -97,7 +99,7 @@ inline void balance(const MultiCoherence& loss, const ClassSamples& samples, Vec
 // Makes each class orthogonal to the differences of columns without a penalty; what classes and samples sum to stays.
 template <class P>
 void take_off_differences(const P& problem, Vector& r) {
-  for (const Difference& difference : problem.differences)
+  for (const Difference& difference : problem.near.differences())
     for (int k = 0; k < problem.m; ++k) {
       const double* direction = difference.direction.data();
       double* part = r.data() + k * problem.n;
@@ -112,21 +114,49 @@ double samples_share(const P& problem, const ClassIterate& x, Vector& r) {
   bool changed = false;
   take_off_differences(problem, r);
   confine(problem.loss, problem.samples, r, changed);
-  if (problem.settings.intercept && !is_even(problem.loss, problem.samples, r)) {
+  if (problem.settings.intercept && !is_even(problem.loss, problem.samples, r, tuning::best_evenness)) {
     balance(problem.loss, problem.samples, r);
     if (!is_even(problem.loss, problem.samples, r)) return INFINITY;
   }
   return class_loops().divergence(problem.loss, problem.samples, x.s.data(), r.data(), 1.0);
 }
 
-// What rounding leaves of the classes' sums, times the intercepts that it pulls at.
+// What rounding leaves of the classes' sums pulls at their intercepts.
+struct Unevenness {
+  double pull = 0.0;  // that it is at coefficients, a unit of an entry
+  double cost = 0.0;  // beside that
+};
+
+// How far another class's intercept may be above that of each class, but for what a sample's entries make of the
+// coefficients: at an objective that is known some sample of the class is not lost to the other one.
 template <class P>
-double uneven(const P& problem, const ClassIterate& x, const Vector& r) {
-  double sum = 0.0;
-  if (!problem.settings.intercept) return sum;
-  const Vector sums = class_sums(r, problem.n, problem.m);
-  for (int k = 0; k < problem.m; ++k) sum += std::fabs(sums[k] * x.a[k]);
-  return sum;
+Vector highest_above(const P& problem, double objective) {
+  const ClassSamples& samples = problem.samples;
+  Vector most(samples.m, INFINITY);
+  for (std::size_t i = 0; i < samples.n; ++i) {
+    if (samples.weight[i] == 0.0) continue;
+    const int own = static_cast<int>(samples.label[i]);
+    double least = INFINITY;
+    for (int k = 0; k < samples.m; ++k) least = std::min(least, samples.offset[k * samples.n + i]);
+    const double ahead = samples.offset[own * samples.n + i] - least;
+    most[own] = std::min(most[own], objective / (problem.loss.kappa * samples.weight[i]) + ahead);
+  }
+  return most;
+}
+
+// The solution's intercepts differ as that allows, and its objective is not above the iterate's.
+template <class P>
+Unevenness uneven(const P& problem, const ClassIterate& x, const Vector& r, double objective) {
+  Unevenness of;
+  if (!problem.settings.intercept) return of;
+  const Vector sums = class_sums(r, problem.n, problem.m), most = highest_above(problem, objective);
+  for (int k = 0; k < problem.m; ++k) {
+    const double left = std::fabs(sums[k]);
+    if (left == 0.0) continue;
+    of.pull = std::max(of.pull, left);
+    of.cost += left * (std::fabs(x.a[k]) + most[k]);
+  }
+  return of;
 }
 
 }  // namespace dual_point
@@ -141,7 +171,9 @@ struct ClassDual {
 template <class P, class Form = typename P::Form>
 class ClassCertificate {
  public:
-  explicit ClassCertificate(const P& problem) : problem_(problem), v_(problem.p * problem.m) {}
+  explicit ClassCertificate(const P& problem)
+      : problem_(problem), v_(problem.p * problem.m),
+        repair_(problem.design, problem.near, problem.settings.intercept) {}
 
   // Correlations of all columns with the last dual point that was looked at in full.
   const Vector& correlations() const { return v_; }
@@ -152,9 +184,9 @@ class ClassCertificate {
     references_.remember(r, v_);
   }
   // Of those columns alone that have a coefficient or may pull near their threshold; what is known of the others is
-  // that they do not.
-  void correlate_near(const ClassIterate& x, const Level& at, const Vector& r) {
-    const Columns near = near_columns(x, at, r);
+  // that they do not, even if a class's residual is moved by as much as `off`.
+  void correlate_near(const ClassIterate& x, const Level& at, const Vector& r, double off) {
+    const Columns near = near_columns(x, at, r, off);
     if (static_cast<double>(near.size()) > tuning::doubtful_share * static_cast<double>(problem_.p))
       return correlate(r);
     Vector dots(near.size());
@@ -167,29 +199,35 @@ class ClassCertificate {
   // The gap of the iterate at a point that samples_share has made feasible for the samples.
   double gap(const ClassIterate& x, const Level& at, const ClassDual& dual_pair) {
     const Vector& r = dual_pair.r;
-    correlate_near(x, at, r);
+    const double share = share_of_room(r);
+    const bool is_told = share <= 1.0;
+    if (std::isfinite(share) && !is_told) return INFINITY;
+    const auto uneven = is_told ? dual_point::Unevenness{} : dual_point::uneven(problem_, x, r, objective(x, at));
+    const double off = is_told ? share * longest_room() : uneven.pull;
+    correlate_near(x, at, r, off);
     const double size = std::sqrt(loops().dot(r.data(), r.data(), r.size()));
-    const double apart = pull_apart(r);
-    if (!is_orthogonal(size) || apart == INFINITY) return INFINITY;
-    const Correlations dual{v_, problem_.length, tuning::unit_rounding * size};
+    if (!is_orthogonal(size) || !is_orthogonal_to_differences(r)) return INFINITY;
+    const Correlations dual{v_, problem_.length, tuning::unit_rounding * size + off};
     const double scale = problem_.penalty.feasible_scale(at, dual);
     const double coefficients = problem_.penalty.gap(at, dual, scale, x.b);
-    return std::max(coefficients, 0.0) +
-           class_loops().divergence(problem_.loss, problem_.samples, x.s.data(), r.data(), scale) + leftover(x, r) +
-           tuning::farthest_free * apart * reach(x);
+    const double own = class_loops().divergence(problem_.loss, problem_.samples, x.s.data(), r.data(), scale);
+    if (!is_told) return std::max(coefficients, 0.0) + own + uneven.cost + leftover(x, at, r);
+    double of_samples = own + share * most_at_edges(x, r);
+    if (scale == 1.0) of_samples = std::min(of_samples, divergence_near(x, r, share));
+    return std::max(coefficients, 0.0) + of_samples + moved(x, off);
   }
 
  private:
   // Sets all correlations to what the references foresee, and finds the columns of which that is not enough.
-  Columns near_columns(const ClassIterate& x, const Level& at, const Vector& r) {
+  Columns near_columns(const ClassIterate& x, const Level& at, const Vector& r, double off) {
     const double radius = references_.predict(r, v_);
     Vector square = squares(references_.rest()), way(problem_.m);
     const double rest = std::sqrt(std::accumulate(square.begin(), square.end(), 0.0));
     for (int k = 0; k < problem_.m; ++k)
-      way[k] = std::sqrt(square[k]) + (radius - rest) + tuning::rounding_of_sums * radius;
+      way[k] = std::sqrt(square[k]) + (radius - rest) + tuning::rounding_of_sums * radius + off;
     std::vector<char> is_near(problem_.p, 0);
     for (Index g = 0; g < problem_.penalty.blocks(); ++g) {
-      bool near = !(problem_.penalty.farthest(v_, problem_.length, g, way, radius) <
+      bool near = !(problem_.penalty.farthest(v_, problem_.length, g, way, radius + off * std::sqrt(problem_.m)) <
                     tuning::near_threshold * at.l1 * problem_.penalty.factor(g));
       problem_.penalty.each_coefficient(
           g, [&](int j, int k) { near = near || x.b[static_cast<std::size_t>(j) * problem_.m + k] != 0.0; });
@@ -220,45 +258,161 @@ class ClassCertificate {
         });
     return all;
   }
-  // What rounding leaves of the classes' sums and of the pull on free coefficients, times what it pulls at.
-  double leftover(const ClassIterate& x, const Vector& r) const {
-    double sum = dual_point::uneven(problem_, x, r);
+  // The share that weights have to lose or gain at most until nothing pulls at intercepts and free columns. A sample's
+  // weights s move by (diag s - s s') times what its classes are to move by, so that they sum to one.
+  double share_of_room(const Vector& r) {
+    if (problem_.penalty.has_bounds() || problem_.free.empty()) return INFINITY;
+    const Index n = problem_.n;
+    Vector room(n, 0.0);
+    room_.assign(r.size(), 0.0);
+    for (int k = 0; k < problem_.m; ++k)
+      for (Index i = 0; i < n; ++i) {
+        const double unit = problem_.loss.kappa * problem_.samples.weight[i], weight = weight_of(r, i, k);
+        room_[k * n + i] = std::max(std::min(weight, unit - weight), 0.0);
+        room[i] += room_[k * n + i];
+      }
+    return repair_.share(
+        room, [](int) { return true; },
+        [&](const PullBasis& basis, const Vector& left) { return share_of_weights(basis, r, left); });
+  }
+  double longest_room() const {
+    const Vector square = squares(room_);
+    return std::sqrt(*std::max_element(square.begin(), square.end()));
+  }
+  double share_of_weights(const PullBasis& basis, const Vector& r, const Vector& room) const {
+    const int m = problem_.m;
+    const std::size_t n = problem_.n, count = basis.count() * m;
+    if (count > tuning::most_repaired) return INFINITY;
+    RepairSystem system(count);
+    Vector weighted(n);
+    for (int k = 0; k < m; ++k)
+      for (int l = 0; l <= k; ++l) {
+        // What all classes share has no curvature and no pull.
+        for (std::size_t i = 0; i < n; ++i) {
+          const double unit = problem_.loss.kappa * problem_.samples.weight[i];
+          const double own = weight_of(r, i, k), other = weight_of(r, i, l);
+          weighted[i] = room[i] > 0.0 ? (k == l ? own : 0.0) - own * (other / unit) + room[i] / m : 0.0;
+        }
+        basis.add_products(weighted, system.matrix.data() + k * basis.count() * count + l * basis.count(), count);
+      }
+    for (int k = 0; k < m; ++k)
+      for (std::size_t c = 0; c < basis.count(); ++c) {
+        system.pulls[c + k * basis.count()] = basis.pull(c, r.data() + k * n);
+        system.tops[c + k * basis.count()] = 2.0 * basis.top(c, room);
+      }
+    return system.share();
+  }
+  double weight_of(const Vector& r, Index i, int k) const {
+    const bool is_own = static_cast<int>(problem_.samples.label[i]) == k;
+    return r[k * problem_.n + i] + (is_own ? problem_.loss.kappa * problem_.samples.weight[i] : 0.0);
+  }
+
+  // The Fenchel-Young terms where weights have moved as far as they may, at most: they are twice what they were, and
+  // the terms are convex in them.
+  double most_at_edges(const ClassIterate& x, const Vector& r) const {
+    const MultiCoherence& loss = problem_.loss;
+    const double blur = loss.rho * std::log(static_cast<double>(problem_.m));
+    Vector gain(problem_.m);
+    double sum = 0.0;
+    for (Index i = 0; i < problem_.n; ++i) {
+      if (problem_.samples.weight[i] == 0.0) continue;
+      const int own = static_cast<int>(problem_.samples.label[i]);
+      for (int k = 0; k < problem_.m; ++k)
+        gain[k] = (k == own ? 0.0 : loss.u) + x.score[k * problem_.n + i] - x.score[own * problem_.n + i];
+      const double most = *std::max_element(gain.begin(), gain.end()) + blur;
+      for (int k = 0; k < problem_.m; ++k) sum += std::max(weight_of(r, i, k), 0.0) * (most - gain[k]);
+    }
+    return 2.0 * sum;
+  }
+
+  // The same where weights have moved by that share at most: relative entropies are below the squares of
+  // differences, by the weights at the iterate.
+  double divergence_near(const ClassIterate& x, const Vector& r, double share) const {
+    double sum = 0.0;
+    for (Index i = 0; i < problem_.n; ++i) {
+      const double unit = problem_.loss.kappa * problem_.samples.weight[i];
+      if (unit == 0.0) continue;
+      double square = 0.0;
+      for (int k = 0; k < problem_.m; ++k) {
+        const double there = x.s[k * problem_.n + i], away = std::fabs(weight_of(r, i, k) / unit - there);
+        const double most = away + share * room_[k * problem_.n + i] / unit;
+        if (most > 0.0) square += most * (most / there);
+      }
+      sum += unit * square;
+    }
+    return problem_.loss.rho * sum;
+  }
+
+  // What the coefficients' terms change where correlations are that far off, by the columns' lengths, and where nothing
+  // pulls at free ones.
+  double moved(const ClassIterate& x, double off) const {
+    double sum = 0.0;
+    for (Index block = 0; block < problem_.penalty.blocks(); ++block) {
+      const bool is_free = problem_.penalty.is_free(block);
+      problem_.penalty.each_coefficient(block, [&](int j, int k) {
+        const std::size_t t = static_cast<std::size_t>(j) * problem_.m + k;
+        if (x.b[t] != 0.0) sum += std::fabs(x.b[t]) * (is_free ? std::fabs(v_[t]) : off * problem_.length[j]);
+      });
+    }
+    return sum;
+  }
+
+  // Where room does not tell: what rounding leaves of the pull along free columns, times what it pulls at.
+  double leftover(const ClassIterate& x, const Level& at, const Vector& r) const {
+    double sum = 0.0;
+    if (problem_.free.empty()) return sum;
     for (int block : problem_.free)
       problem_.penalty.each_coefficient(block, [&](int j, int k) {
         const std::size_t t = static_cast<std::size_t>(j) * problem_.m + k;
         sum += 2.0 * std::fabs(v_[t] * x.b[t]);
       });
-    return sum;
+    return sum + pull(r) * reach(x, at);
   }
 
-  // The pull along differences of columns without a penalty, infinite where it is not next to none; and the scores
-  // that their coefficients may make.
-  double pull_apart(const Vector& r) const {
+  // Along free columns and their differences, of all classes together. A column that its bound holds may pull.
+  double pull(const Vector& r) const {
     double sum = 0.0;
-    if (problem_.differences.empty()) return sum;
     for (int k = 0; k < problem_.m; ++k) {
       const double* part = r.data() + k * problem_.n;
-      const double length = length_by_weight(part, problem_.samples.weight, problem_.n);
-      for (const Difference& difference : problem_.differences) {
-        const Pull pull(difference, part);
-        if (pull.known > tuning::most_pull_apart * length + pull.hidden) return INFINITY;
-        sum += pull.most();
-      }
+      sum += problem_.penalty.has_bounds()
+                 ? problem_.near.pull_of_loose(
+                       part, [&](int j) { return problem_.penalty.must_vanish(v_, problem_.penalty.block_of(j, k)); })
+                 : problem_.near.pull_of_independent(part);
+      for (const Difference& difference : problem_.near.differences()) sum += Pull(difference, part).most();
     }
     return sum;
   }
-  double reach(const ClassIterate& x) const {
-    if (problem_.differences.empty()) return 0.0;
+
+  // Whether the pull along differences of columns without a penalty is next to none.
+  bool is_orthogonal_to_differences(const Vector& r) const {
+    for (int k = 0; k < problem_.m; ++k) {
+      const double* part = r.data() + k * problem_.n;
+      const double length = length_by_weight(part, problem_.samples.weight, problem_.n);
+      for (const Difference& difference : problem_.near.differences()) {
+        const Pull pull(difference, part);
+        if (pull.known > tuning::most_pull_apart * length + pull.hidden) return false;
+      }
+    }
+    return true;
+  }
+
+  // The longest scores of a class that coefficients without a penalty make: beside what others may take back of them,
+  // the solution's own are taken to be so many times the iterate's at most.
+  double reach(const ClassIterate& x, const Level& at) const {
     const double natural = problem_.loss.u + problem_.loss.rho * std::log(static_cast<double>(problem_.m));
     double square = 0.0;
     for (int k = 0; k < problem_.m; ++k)
       for (Index i = 0; i < problem_.n; ++i)
         square += problem_.samples.weight[i] * std::pow(x.score[k * problem_.n + i], 2);
-    return std::sqrt(square) + natural;
+    return tuning::farthest_free * (std::sqrt(square) + natural) + problem_.held.at(objective(x, at), at.l1, at.ridge);
+  }
+  double objective(const ClassIterate& x, const Level& at) const {
+    return x.loss + problem_.penalty.value(at, every_index(problem_.p), x.b);
   }
 
   const P& problem_;
-  Vector v_;
+  Vector v_, room_;
+  DualRepair<typename P::DesignType> repair_;
   References references_;  // points of which all were computed
 };
 

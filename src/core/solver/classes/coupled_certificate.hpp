@@ -27,15 +27,19 @@ class ClassCertificate<P, Coupled<T>> {
     problem_.form.apply(dual.features, dual.b, problem_.m, form_);
     pulls_ = v_;
     loops().axpy(at.ridge, form_.data(), pulls_.data(), pulls_.size());
-    const double rest = dual_point::uneven(problem_, x, dual.r);
+    uneven_ = dual_point::uneven(problem_, x, dual.r, objective(x, at));
     const double scaled = gap_where_scaled(x, at, dual);
-    return rest + (at.ridge > 0.0 ? std::min(scaled, gap_without_l1(x, at, dual.r)) : scaled);
+    return uneven_.cost + (at.ridge > 0.0 ? std::min(scaled, gap_without_l1(x, at, dual.r)) : scaled);
   }
 
  private:
   void correlate(const Vector& r, Vector& out) {
     out.resize(pulls_.size());
     Panel<typename P::DesignType>::all_dots(problem_.design, r.data(), problem_.m, out.data());
+  }
+  double objective(const ClassIterate& x, const Level& at) const {
+    return x.loss + problem_.penalty.value({at.l1, 0.0}, every_index(problem_.p), x.b) +
+           0.5 * at.ridge * loops().dot(x.b.data(), x.form.data(), x.b.size());
   }
   double samples(const ClassIterate& x, const Vector& r, double scale) const {
     return class_loops().divergence(problem_.loss, problem_.samples, x.s.data(), r.data(), scale);
@@ -91,7 +95,7 @@ class ClassCertificate<P, Coupled<T>> {
     for (int k = 0; k < problem_.m; ++k) {
       double size = level * of_h[k];
       for (Index i = 0; i < problem_.n; ++i) size += std::fabs(r[k * problem_.n + i]);
-      out[k] = tuning::unit_rounding * size * largest_;
+      out[k] = (tuning::unit_rounding * size + uneven_.pull) * largest_;
     }
     return out;
   }
@@ -100,6 +104,7 @@ class ClassCertificate<P, Coupled<T>> {
   Vector v_, pulls_, form_;  // X'R, pulls and QH of the last pair
   const Vector one_;
   const double largest_;
+  dual_point::Unevenness uneven_;
   InverseForm<T> inverse_form_;
 };
 

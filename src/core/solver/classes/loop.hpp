@@ -36,7 +36,8 @@ class ClassSolver {
   const ClassSet& set() const { return set_; }
   const Vector& correlations() const { return certificate_.correlations(); }
 
-  // The model without penalised coefficients; returns its objective, the scale of every tolerance.
+  // The model without penalised coefficients; returns its objective or, where the best one was not found, what is
+  // proved of it: the scale of every tolerance.
   double fit_null() {
     const double floor = tuning::separable_null * x_.loss;
     for (int block : problem_.free) admit(block);
@@ -51,7 +52,7 @@ class ClassSolver {
       if (!stepped || before - x_.loss <= tuning::rounding * before) break;
     }
     certificate_.correlate(x_, none);
-    const double null_objective = std::max(floor, x_.loss);
+    const double null_objective = std::max(floor, proved_of_null());
     claim_ = problem_.settings.tol * null_objective;
     goal_ = tuning::share_of_claim * claim_;
     was_given_ = false;
@@ -367,6 +368,14 @@ class ClassSolver {
     // For other iterates, less what rounding may have made of this one's scores.
     best_dual = std::max(best_dual, out.objective - gap - rounding(at, out.objective));
   }
+  // The null model is that of a penalty at which no coefficient pays. Intercepts alone are always found.
+  double proved_of_null() {
+    Vector r = x_.e;
+    if (problem_.free.empty()) return x_.loss;
+    if (dual_point::samples_share(problem_, x_, r) == INFINITY) return 0.0;
+    const double gap = certificate_.gap(x_, {tuning::above_all_pulls, 0.0}, {r, set_.features(), rows()});
+    return gap <= tuning::null_accuracy * x_.loss ? x_.loss : x_.loss - gap;
+  }
   // After a step that led nowhere: a fresh matrix, more curvature.
   bool reconsider() {
     if (lift_ >= 1.0 || tighten_ < tuning::tightest) return false;
@@ -380,7 +389,10 @@ class ClassSolver {
   ClassOutcome prove(const Level& at, const ClassOutcome& out) const {
     ClassOutcome proved = out;
     proved.objective = objective(at);
-    proved.gap = std::max(proved.objective - (out.objective - out.gap), 0.0) + rounding(at, proved.objective);
+    const double dual = out.objective - out.gap, lost = rounding(at, proved.objective);
+    proved.gap = std::max(proved.objective - dual, 0.0) + lost;
+    // A dual value above the objective is none.
+    if (dual - proved.objective > lost + tuning::contradiction * proved.objective) proved.gap = INFINITY;
     // Losses and penalties are not negative: dual weights of zero are feasible, with a value of zero.
     proved.gap = std::min(proved.gap, proved.objective);
     if (!std::isfinite(proved.objective) || !(proved.gap >= 0.0)) proved.gap = INFINITY;
