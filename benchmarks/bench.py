@@ -29,20 +29,20 @@ import kernel
 import linear
 import memory
 import multinomial
+import ridge
 import temperature
 import threads
 from calibration import speed as calibration_speed
 from calibration import study as calibration_study
 from kernel_quality import study as kernel_quality_study
-from peers import CLOCK, OURS, PEERS, Unavailable
+from peers import CLOCK, ON_PATHS, OURS, PEERS, Unavailable
 from report import Section, Table, Target, targets_table
 from workloads import LINEAR, SIMULATED, SPARSE, drawn
 
 RESULTS = Path(__file__).with_name("RESULTS.md")
 SECTIONS = Path(__file__).with_name("sections")
 BOTH = [1.0, 0.5]
-ALL_PEERS = list(PEERS)
-COMPILED = [peer for peer in PEERS if peer != "scikit-learn"]
+COMPILED = [peer for peer in ON_PATHS if peer != "scikit-learn"]
 SHORT = ["glmnet-r", "adelie", OURS]
 
 
@@ -52,7 +52,7 @@ def full_sections(seed: int, **reuse: bool) -> dict[str, Callable[[], Section]]:
             "Linear paths of 100 penalties, logistic loss, one thread",
             names=LINEAR,
             l1_ratios=BOTH,
-            peers=ALL_PEERS,
+            peers=ON_PATHS,
             **reuse,
         ),
         "drawn": lambda: linear.section(
@@ -81,6 +81,7 @@ def full_sections(seed: int, **reuse: bool) -> dict[str, Callable[[], Section]]:
             most=1.0,
             **reuse,
         ),
+        "ridge": lambda: ridge.section(**reuse),
         "loss": lambda: linear.loss_section(SIMULATED + SPARSE, BOTH),
         "multinomial": lambda: multinomial.section(list(multinomial.WORKLOADS), **reuse),
         "cross-validation": lambda: cross_validation.section(

@@ -16,7 +16,7 @@ from statistics import median
 
 import runner
 from matched import Bench, Problem, Reference, cell, fastest_rival, ratio
-from peers import OURS, PEERS, clock
+from peers import ON_PATHS, OURS, PEERS, clock
 from report import Section, Table, Target, note, number
 from workloads import LINEAR, Missing, load
 
@@ -48,7 +48,7 @@ def table(rows: list[tuple[Problem, dict[str, dict]]], peers: list[str]) -> Tabl
             *[cell(outcomes.get(peer)) for peer in peers],
             PEERS[rival].label if rival else "none",
             "–" if share is None else f"{share:.2f}",
-            _spread(outcomes.get(OURS, {}).get("looseness", [])),
+            spread(outcomes.get(OURS, {}).get("looseness", [])),
             f"{Reference(problem).gap:.0e}",
         )
     return result
@@ -62,15 +62,13 @@ def targets(rows: list[tuple[Problem, dict[str, dict]]], *, most: float) -> list
         found.append(Target(what, most, ratio(outcomes)))
         loose = outcomes.get(OURS, {}).get("looseness", [])
         if problem.grid == "path" and loose:
-            found += _tightness(
-                f"{problem.workload}, l1_ratio {problem.l1_ratio:g}", problem, loose
-            )
+            found += tightness(problem.workload, problem.l1_ratio, loose)
     return found
 
 
-def _tightness(where: str, problem: Problem, loose: list[float]) -> list[Target]:
+def tightness(workload: str, l1_ratio: float, loose: list[float]) -> list[Target]:
     """What a proof may be above the error that it bounds."""
-    pure = problem.l1_ratio == 1.0
+    pure, where = l1_ratio == 1.0, f"{workload}, l1_ratio {l1_ratio:g}"
     middle = Target(
         f"proved gap / true error, {where}, median", 10.0 if pure else 3.0, median(loose)
     )
@@ -79,7 +77,7 @@ def _tightness(where: str, problem: Problem, loose: list[float]) -> list[Target]
     return [middle, Target(f"proved gap / true error, {where}, worst", 20.0, max(loose))]
 
 
-def _spread(loose: list[float]) -> str:
+def spread(loose: list[float]) -> str:
     """Median and worst, and over how many penalties."""
     if not loose:
         return "–"
@@ -189,7 +187,7 @@ def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", default=",".join(LINEAR), help="workloads, comma-separated")
     parser.add_argument("--l1-ratio", default="1,0.5", help="comma-separated")
-    parser.add_argument("--peers", default=",".join(PEERS), help="comma-separated")
+    parser.add_argument("--peers", default=",".join(ON_PATHS), help="comma-separated")
     parser.add_argument("--grid", choices=("path", "single"), default="path")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--limit", type=float, default=120.0, help="seconds for one path")

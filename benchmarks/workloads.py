@@ -64,7 +64,7 @@ class Missing(Exception):
 
 def load(name: str) -> Workload:
     """The workload of that name: "nxp", "sparse<n>x<p>", "kernel<n>" or a real data set."""
-    if name in REAL:
+    if name in _READERS:
         X, y = _READERS[name]()
     elif name.startswith("kernel"):
         X, y = _kernel_matrix(int(name.removeprefix("kernel")))
@@ -147,6 +147,12 @@ def _sparse(file: str):
     return X, _two_classes(arrays["y"])
 
 
+def _three_quarters(X, y):
+    """Of the rows, so many as a user trains on."""
+    rows = np.random.default_rng(0).permutation(len(y))[: 3 * len(y) // 4]
+    return sp.csc_array(X[rows]), y[rows]
+
+
 def _two_classes(y: np.ndarray) -> np.ndarray:
     return (y == np.unique(y)[1]).astype(np.int64)
 
@@ -158,6 +164,7 @@ _READERS = {
     "dorothea": lambda: _sparse("dorothea_train"),
     "a9a": lambda: _sparse("a9a"),
     "rt_polarity": lambda: _sparse("rt_polarity_bow"),
+    "rt_polarity-train": lambda: _three_quarters(*_sparse("rt_polarity_bow")),
     "basehock": lambda: _sparse("basehock"),
 }
 

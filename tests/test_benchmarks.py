@@ -157,6 +157,26 @@ def test_looseness_is_told_only_where_the_error_is_known(tmp_path, monkeypatch):
     assert reference.looseness({**found, "gaps": None}) == []
 
 
+def test_both_sides_of_a_ridge_solve_the_same_problem():
+    """scikit-learn's C and our α: the same optimum, and a bound that meets it."""
+    workload = workloads.load("60x20")
+    alphas = matched.Problem("60x20", 0.0, "C=0.5").alphas(workload)
+    np.testing.assert_allclose(alphas, [1 / 30])
+    values, bounds = [], []
+    for side in ("lbfgs", matched.OURS):
+        peer = matched.PEERS[side]()
+        peer.prepare(workload)
+        found = peer.path(alphas, 0.0, 1e-10)
+        scores = objective.path_scores(workload.X, found.coefs, found.intercepts)
+        penalties = objective.path_penalties(found.coefs, alphas, 0.0)
+        signs = workload.signs
+        values += list(objective.logistic_objectives(scores, signs, penalties))
+        bounds += list(
+            objective.logistic_bounds(workload.X, scores, signs, alphas, 0.0, intercept=True)
+        )
+    np.testing.assert_allclose(values + bounds, values[0], rtol=1e-8)
+
+
 def test_shapes_are_drawn_anew_with_every_seed():
     for seed in range(50):
         names = workloads.drawn(seed)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from peers.base import CLOCK, OutOfTime, Peer, Solution, Unavailable, clock
-from peers.fits import Liblinear, ScikitLearn, SnapML
+from peers.fits import Lbfgs, Liblinear, ScikitLearn, SnapML
 from peers.glmnet import GlmnetR, PythonGlmnet
 from peers.ours import Clearning
 from peers.paths import Adelie, Celer, Glum, Pybiglasso, Pycasso, Skglm
 
 __all__ = [
     "CLOCK",
+    "ON_PATHS",
     "OURS",
     "PEERS",
     "GlmnetR",
@@ -21,7 +22,7 @@ __all__ = [
 ]
 
 OURS = Clearning.name
-_ALL = (
+_ON_PATHS = (
     GlmnetR,
     Adelie,
     PythonGlmnet,
@@ -35,4 +36,5 @@ _ALL = (
     ScikitLearn,
     Clearning,
 )
-PEERS = {peer.name: peer for peer in _ALL}
+ON_PATHS = [peer.name for peer in _ON_PATHS]
+PEERS = {peer.name: peer for peer in (*_ON_PATHS, Lbfgs)}

@@ -35,6 +35,26 @@ class ScikitLearn(Peer):
         return coefs, intercepts
 
 
+class Lbfgs(Peer):
+    """scikit-learn's default: a ridge, one penalty at a time, cold."""
+
+    name, package, label = "lbfgs", "scikit-learn", "scikit-learn (lbfgs)"
+    tolerances = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
+    layout = staticmethod(rows_first)
+
+    def solve(self, alphas, l1_ratio, tol, intercept):
+        from sklearn.linear_model import LogisticRegression
+
+        n, p = self.X.shape
+        coefs, intercepts = np.empty((len(alphas), p)), np.empty(len(alphas))
+        for k, alpha in self.in_time(alphas):
+            model = LogisticRegression(
+                C=1.0 / (n * alpha), tol=tol, max_iter=100_000, fit_intercept=intercept
+            ).fit(self.X, self.y)
+            coefs[k], intercepts[k] = model.coef_[0], model.intercept_[0]
+        return coefs, intercepts
+
+
 class Liblinear(Peer):
     """Cold fits, one a penalty. It penalises the intercept: a large scaling makes that small."""
 
