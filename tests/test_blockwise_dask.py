@@ -187,3 +187,26 @@ def test_a_scheduler_that_is_lost_between_passes_is_told():
         passes = DaskCluster(client, dask_source(lazy, {"y": labels}))
     with pytest.raises(ConnectionError, match="scheduler was lost in pass 2"):
         passes.run(max, max, None, "pass 2")
+
+
+def test_a_scheduler_that_is_lost_while_the_block_of_an_error_is_looked_for_is_told():
+    from clearning._blocks.dask_source import DaskCluster, dask_source
+
+    class Erred:
+        status = "error"
+
+        def result(self):
+            raise RuntimeError("a worker that was killed")
+
+    class Closing:
+        status = "running"
+
+        def compute(self, task):
+            if self.status == "closed":
+                raise RuntimeError("Client is closed.")
+            self.status = "closed"
+            return Erred()
+
+    passes = DaskCluster(Closing(), dask_source(collections()[0], {}))
+    with pytest.raises(ConnectionError, match="scheduler was lost in pass 3"):
+        passes.run(max, max, None, "pass 3")

@@ -20,6 +20,7 @@ from clearning import (
     clearning_path,
     kernel_clearning_path,
 )
+from clearning._kernel_matrix import check_landmark_kernel
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -311,6 +312,61 @@ def test_penalties_of_landmarks_of_many_scales(seed):
 
     least = minimize(objective, np.zeros(q + 1), method="BFGS").fun
     assert path.objectives[0] - path.dual_gaps[0] <= least + 1e-9
+
+
+@pytest.mark.parametrize("seed", [17, 34, 35, 37])
+def test_landmarks_whose_difference_costs_next_to_nothing(seed):
+    """The kernel of two of 400 landmarks is one but for their rounding; scores tell them apart."""
+    rng, q = np.random.default_rng(seed), 400
+    apart = np.ldexp(np.round(np.ldexp(4.4e-16 * np.sqrt(q + 2) * rng.uniform(1.05, 2), 53)), -53)
+    penalty = np.eye(q)
+    penalty[0, 1] = penalty[1, 0] = 1 - apart
+    z = rng.standard_normal(40)
+    size = np.sqrt(apart * 10 ** rng.uniform(-2, 1))
+    X = rng.standard_normal((40, q)) * rng.choice([0, 1e-3, 0.1])
+    X[:, 1] = X[:, 0]
+    X[:, :2] += size * z[:, None] * [1, -1]
+    y = np.r_[:2, (z * rng.uniform(0.5, 3) + 0.5 * rng.standard_normal(40) > 0)[2:]]
+    alpha = 10 ** rng.uniform(-5, -1)
+    difference = X[:, 0] - X[:, 1]
+    unit = np.abs(difference).max()
+    lifted = check_landmark_kernel(penalty, "penalty_kernel")  # That is what is certified.
+    cost = lifted[0, 0] - lifted[0, 1]
+    assert apart < cost < 1e3 * apart
+
+    def objective(c):
+        ridge = alpha * cost * (c[0] / unit) ** 2
+        return logistic(y, difference * (c[0] / unit) + c[1]) + ridge
+
+    least = minimize(objective, np.zeros(2), method="BFGS").fun
+    for max_iter in (1, 2, 3, 10000):
+        path = kernel_clearning_path(
+            X,
+            y,
+            penalty_kernel=penalty,
+            loss="logistic",
+            alphas=[alpha],
+            l1_ratio=0.0,
+            max_iter=max_iter,
+        )
+        assert path.objectives[0] - path.dual_gaps[0] <= least + 1e-9
+
+
+@pytest.mark.parametrize("size", [1e-14, 1e-12, 1e-9])
+def test_landmarks_without_a_penalty_are_proved_of_nothing(size):
+    """No inverse tells what a pull at them costs."""
+    X = size * np.random.default_rng(0).standard_normal((20, 2))
+    y = (X[:, 0] > 0).astype(int)  # Their scores separate the classes.
+    path = kernel_clearning_path(
+        X,
+        y,
+        penalty_kernel=np.zeros((2, 2)),
+        loss="logistic",
+        alphas=[0.1],
+        l1_ratio=0.0,
+        max_iter=2,
+    )
+    assert path.objectives[0] - path.dual_gaps[0] <= 1e-9
 
 
 def held_back(seed):

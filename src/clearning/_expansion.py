@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,7 @@ from sklearn.utils import check_random_state
 
 from clearning import _core
 from clearning._designs import Array, Indices
-from clearning._kernel_matrix import check_kernel_matrix, lift_rounded
+from clearning._kernel_matrix import check_kernel_matrix, check_landmark_kernel, lift_rounded
 from clearning._threads import threads_for
 from clearning.kernels import Kernel
 from clearning.landmarks import select_landmarks
@@ -90,7 +91,8 @@ def expand(kernel: Kernel, X: Any, n_landmarks: int | None, random_state: Any) -
     with np.errstate(over="ignore", invalid="ignore"):
         if n_landmarks is None:
             K = kernel.gram(X)
-            return Expansion(_checked(kernel, X, K, own=K is not X), None, np.arange(X.shape[0]))
+            K = _checked(kernel, X, K, check_kernel_matrix, own=K is not X)
+            return Expansion(K, None, np.arange(X.shape[0]))
         centres = select_landmarks(kernel, X, n_landmarks, check_random_state(random_state))
         return expand_at(kernel, X, centres)
 
@@ -99,13 +101,16 @@ def expand_at(kernel: Kernel, X: Any, centres: Indices) -> Expansion:
     """Return the expansion in given landmarks."""
     K = kernel.columns(X, centres)
     kernel.check_finite(K)
-    return Expansion(K, _checked(kernel, X[centres], K[centres], own=True), centres)
+    between = _checked(kernel, X[centres], K[centres], check_landmark_kernel, own=True)
+    return Expansion(K, between, centres)
 
 
-def _checked(kernel: Kernel, X: Any, K: NDArray[Any], *, own: bool) -> NDArray[Any]:
+def _checked(
+    kernel: Kernel, X: Any, K: NDArray[Any], check: Callable[..., Any], *, own: bool
+) -> NDArray[Any]:
     """Refuse a matrix that no positive semidefinite kernel can have made."""
     kernel.check_finite(K)
     if kernel.surely_psd:
         return lift_rounded(K, kernel.entry_rounding(X))
     name = "X" if kernel.precomputed else f"The matrix of kernel={kernel.name!r}"
-    return check_kernel_matrix(K, name, own=own)
+    return check(K, name, own=own)

@@ -56,6 +56,32 @@ def check_kernel_matrix(K: Array, name: str = "K", *, own: bool = False) -> Arra
     return _add_to_diagonal(symmetric, _lift(symmetric, name, tolerance), own or symmetric is not K)
 
 
+def check_landmark_kernel(K: Array, name: str, *, own: bool = False) -> Array:
+    """Return the same of a matrix between landmarks, whose inverse the core's proof asks for.
+
+    In units of its diagonal it has no eigenvalue below 2 p eps, which the proof relies on, or is
+    lifted by as much.
+    """
+    lifted = check_kernel_matrix(K, name, own=own)
+    diagonal = np.einsum("ii->i", lifted).astype(np.float64)
+    if not np.all(diagonal > 0):
+        return lifted
+    unit = 1.0 / np.sqrt(diagonal)
+    normal = lifted * unit[:, None] * unit
+    least = 2 * EPS * len(K)
+    if _is_positive(normal, -least):
+        return lifted
+    lift = least
+    while not _is_positive(normal, lift - least):
+        lift *= 4.0
+        if lift > 1e-4:
+            raise ValueError(
+                f"{name} must be a positive semidefinite kernel matrix, but it is none with "
+                f"{lift:.2g} of its diagonal added."
+            )
+    return _add_to_diagonal(lifted, lift * diagonal, own or lifted is not K)
+
+
 def lift_rounded(K: Array, rounding: float) -> Array:
     """Return K, once positive semidefinite, lifted in place by what rounding its entries can do.
 

@@ -18,7 +18,7 @@ from clearning._core_input import core_request, read_path
 from clearning._designs import Features
 from clearning._door import check_flag, check_matrix, floats
 from clearning._expansion import Expansion
-from clearning._kernel_matrix import check_kernel_matrix
+from clearning._kernel_matrix import check_kernel_matrix, check_landmark_kernel
 from clearning._problem import (
     Grid,
     Problem,
@@ -272,6 +272,8 @@ def kernel_clearning_path(
         Labels of two or more classes; of more than two as for :func:`clearning_path`.
     penalty_kernel : array-like of shape (n_landmarks, n_landmarks), optional
         Kernel matrix of the landmarks, checked and lifted likewise; needed where K is not square.
+        The proof asks for its inverse: in units of its diagonal its eigenvalues are lifted to at
+        least twice a double's rounding times their number.
     loss, rho, u, delta, alphas, alpha_min_ratio, l1_ratio, fit_intercept, sample_weight, \
 class_weight, offset, tol, max_iter, coef_init, intercept_init
         As for :func:`clearning_path`; `alpha_min_ratio="auto"` is 1e-3.
@@ -347,7 +349,7 @@ def kernel_problem(
             raise ValueError(
                 f"penalty_kernel has shape {penalty_kernel.shape}; K's {m} columns need ({m}, {m})."
             )
-        penalty_kernel = check_kernel_matrix(penalty_kernel, "penalty_kernel")
+        penalty_kernel = check_landmark_kernel(penalty_kernel, "penalty_kernel")
     design = Expansion(K, penalty_kernel, np.arange(m))
     penalty = check_kernel_groups(groups, m, target.n_classes)
     return Problem(design, target, penalty, check_flag("fit_intercept", fit_intercept))

@@ -136,30 +136,34 @@ class DaskCluster:
 
     def run(self, function: Callable, merge: Callable, plan: Any, label: str) -> Any:
         leaves, root = self._graph(function, merge, plan, label.split(",")[0].replace(" ", "-"))
-        future = None
         try:
-            future = self.client.compute(root)
-            return future.result()
+            return self._result(leaves, root)
         except BlockError:
             raise
         except (Exception, CancelledError) as error:
-            if self._is_lost(future):
-                raise ConnectionError(
-                    f"The Dask scheduler was lost in {label}: {error!r}. Start another client and "
-                    "fit again; with checkpoint=path a fit goes on from its last pass."
-                ) from error
-            if future is not None:
-                self._name_block(leaves, error)
+            if not isinstance(error, CancelledError) and self.client.status == "running":
+                raise
+            raise ConnectionError(
+                f"The Dask scheduler was lost in {label}: {error!r}. Start another client and "
+                "fit again; with checkpoint=path a fit goes on from its last pass."
+            ) from error
+
+    def _result(self, leaves: list[Any], root: Any) -> Any:
+        """Return the root's value. What is cancelled is lost with its scheduler."""
+        future = self.client.compute(root)
+        try:
+            return future.result()
+        except BlockError:
+            raise
+        except Exception as error:
+            if future.status != "error":
+                raise CancelledError(str(error)) from error
+            self._name_block(leaves, error)
             raise
         finally:
             # After an interrupt or an error nothing of the pass is left to run.
-            if future is not None and self.client.status == "running":
+            if self.client.status == "running":
                 future.cancel()
-
-    def _is_lost(self, future: Any) -> bool:
-        if future is None:
-            return self.client.status != "running"
-        return future.status != "error"
 
     def _graph(
         self, function: Callable, merge: Callable, plan: Any, name: str
@@ -196,8 +200,9 @@ class DaskCluster:
         for number, leaf in enumerate(leaves):
             future = self.client.compute(leaf)
             found = future.exception()
+            was_run = future.status == "error"
             future.cancel()
-            if found is not None:
+            if was_run:
                 raise BlockError(
                     f"Block {number} (partition {number}) cannot be read: {found}"
                 ) from error

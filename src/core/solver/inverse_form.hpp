@@ -6,14 +6,14 @@
 
 namespace clearning {
 
-// From a factor of K with a unit diagonal, K being known up to its rounding: what the jitter hides of the form is
-// added again, for eigenvalues as small as that rounding.
+// From a factor of K with a unit diagonal: what the jitter hides of the form is added again, for eigenvalues as small
+// as the door for matrices between landmarks leaves.
 template <class T>
 class InverseForm {
  public:
-  // Infinite where there is no factor.
+  // Infinite where there is no factor, and where a landmark has no penalty.
   double operator()(const KernelForm<T>& kernel, Vector g) {
-    if (factor_.empty()) factorise(kernel);
+    if (by_.empty()) factorise(kernel);
     if (!has_factor_) return INFINITY;
     for (std::size_t j = 0; j < g.size(); ++j) g[j] *= by_[j];
     int p = static_cast<int>(g.size()), one = 1;
@@ -33,7 +33,8 @@ class InverseForm {
     by_.resize(p);
     for (Index j = 0; j < p; ++j) {
       const double diagonal = factor_[j * p + j];
-      by_[j] = diagonal > 0.0 ? 1.0 / std::sqrt(diagonal) : 1.0;
+      if (!(diagonal > 0.0)) return;
+      by_[j] = 1.0 / std::sqrt(diagonal);
     }
     for (Index j = 0; j < p; ++j)
       for (Index i = 0; i < p; ++i) factor_[j * p + i] *= by_[i] * by_[j];
