@@ -17,7 +17,7 @@ from report import Section, Table, Target, number, targets_table
 from runner import THREAD_VARIABLES
 from workloads import Missing, load
 
-WORKLOADS = {"leukemia": 0.1, "62x2000": 1.0, "1000x1000": 0.5}
+WORKLOADS = {"leukemia": 0.1, "62x2000": 1.0, "1000x1000": 0.5, "5000x500": 0.5}
 ROUNDS = 5
 MOST = 1.5
 _PROGRAM = """

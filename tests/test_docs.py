@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-CELL = re.compile(r"```\{code-cell\} python\n((?::.*\n)*)(.*?)```", re.DOTALL)
+CELL = re.compile(r"```\{code-cell\} python\n((?::[^\n]*\n)*)(.*?)```", re.DOTALL)
 
 
 def _programs():

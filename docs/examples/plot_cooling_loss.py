@@ -2,8 +2,9 @@
 One loss, every temperature
 ===========================
 
-Hot, the coherence function is the logistic loss. Cold, it is the SVM's hinge. In between it has a
-margin and a probability. The margin is u = 1 − ρ here, so that both ends are met exactly.
+At ρ = 1 without a margin the coherence function is the logistic loss; as ρ falls to 0, with a
+margin, it is the SVM's hinge. In between it has a margin and a probability. The margin is u = 1 − ρ
+here, so that both ends are met exactly.
 """
 
 from clearning.display import LossDisplay

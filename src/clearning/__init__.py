@@ -1,6 +1,6 @@
 """Large-margin classification with probabilities and certificates.
 
-Zhang, Dai and Jordan's coherence functions join the hinge and the logistic loss in one smooth,
+Zhang, Liu, Dai and Jordan's coherence functions join the hinge and the logistic loss in one smooth,
 convex family with a temperature ρ, a margin u and a closed-form class probability.
 """
 

@@ -71,7 +71,8 @@ class BlockwiseCLearningClassifierCV(BaseBlockwiseClassifier):
         not keep. It is here so that asking for it gets a sentence.
     fit_intercept, standardize, penalty_factor, bounds, class_weight, tol, max_iter, random_state, \
 n_jobs, checkpoint
-        As for :class:`BlockwiseCLearningClassifier`; `random_state` draws the folds, too.
+        As for :class:`BlockwiseCLearningClassifier`; `random_state` draws the folds, too, and
+        `max_iter` is for each (l1_ratio, ρ, u), whose held-out rows may take one more pass.
 
     Attributes
     ----------

@@ -61,6 +61,17 @@ def _check_indices(indices: Any, count: int, size: int, name: str) -> None:
         )
 
 
+def is_ready(X: Any) -> bool:
+    """Whether X is what any check would make of it: finite floating-point numbers by columns.
+
+    Asking scikit-learn takes a twentieth of a short path.
+    """
+    if not (type(X) is np.ndarray and X.ndim == 2 and X.size > 0 and X.flags.f_contiguous):
+        return False
+    with np.errstate(over="ignore", invalid="ignore"):
+        return X.dtype in (np.float64, np.float32) and bool(np.isfinite(X.sum()))
+
+
 def check_labels(y: Any) -> Any:
     """Return labels that scikit-learn can read, such as those of a Dask array."""
     _refuse_lazy(y, "y")

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cholesky, eigh_tridiagonal, eigvalsh
 
+from clearning._threads import threads_for
 from clearning.kernels import row_blocks
 
 Array = NDArray[Any]
@@ -53,7 +54,9 @@ def check_kernel_matrix(K: Array, name: str = "K", *, own: bool = False) -> Arra
         raise ValueError(f"{name} must be a square kernel matrix, got shape {K.shape}.")
     tolerance = 1e-4 if K.dtype == np.float32 else 1e-6
     symmetric = _symmetric(K, name, tolerance)
-    return _add_to_diagonal(symmetric, _lift(symmetric, name, tolerance), own or symmetric is not K)
+    with threads_for(K.size):
+        lift = _lift(symmetric, name, tolerance)
+    return _add_to_diagonal(symmetric, lift, own or symmetric is not K)
 
 
 def check_landmark_kernel(K: Array, name: str, *, own: bool = False) -> Array:

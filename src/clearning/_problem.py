@@ -213,7 +213,7 @@ def check_labelled(
     check_consistent_length(X, y)
     return check_target(
         X,
-        column_or_1d(y, warn=True),
+        y if type(y) is np.ndarray and y.ndim == 1 else column_or_1d(y, warn=True),
         sample_weight=sample_weight,
         class_weight=class_weight,
         offset=offset,

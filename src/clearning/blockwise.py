@@ -67,7 +67,8 @@ class BlockwiseCLearningClassifier(BaseBlockwiseClassifier):
     tol : float, default=1e-6
         Duality gap to reach, relative to the objective of the best constant score.
     max_iter : int, default=100
-        Most passes over the rows.
+        Most Newton passes over the rows. The first pass is not counted, nor are those of the null
+        model, which has as many of its own.
     warm_start : bool, default=False
         Whether to start from the coefficients of the previous fit instead of those of a sample.
     random_state : int, RandomState instance or None, default=0
@@ -88,7 +89,7 @@ class BlockwiseCLearningClassifier(BaseBlockwiseClassifier):
     classes_ : ndarray of shape (n_classes,)
         The class labels; of two the second has positive scores.
     n_iter_ : int
-        Passes over the rows, the first one included.
+        All passes over the rows, the first one and those of the null model included.
     objective_ : float
         P at the solution.
     dual_gap_ : float

@@ -28,9 +28,9 @@ class KernelCLearningClassifier(BaseKernelClassifier):
     .. math:: \frac1n \sum_i w_i\,\varphi(y_i f(x_i))
               + \gamma\Big[\frac{1-\omega}{2}\,\beta^\top K\beta + \omega\|\beta\|_1\Big],
 
-    with γ = ``alpha`` and ω = ``l1_ratio``: the kernel expansion of Zhang, Dai and Jordan (2012,
-    Section 4). The ℓ₁ part leaves few support vectors; the quadratic part is the norm of f in the
-    kernel's space. Probabilities are the loss's own inverse link of the score.
+    with γ = ``alpha`` and ω = ``l1_ratio``: the kernel expansion of Zhang, Liu, Dai and Jordan
+    (2012, Section 4). The ℓ₁ part leaves few support vectors; the quadratic part is the norm of f
+    in the kernel's space. Probabilities are the loss's own inverse link of the score.
 
     With m > 2 classes there is a score a class, g(x) = a + Σ_j B_j k(x_j, x), and
 

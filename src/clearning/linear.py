@@ -106,8 +106,8 @@ class CLearningClassifier(BaseLinearClassifier):
 
     References
     ----------
-    Z. Zhang, G. Dai and M. I. Jordan, "Coherence functions with applications in large-margin
-    classification methods", Journal of Machine Learning Research 13, 2012.
+    Z. Zhang, D. Liu, G. Dai and M. I. Jordan, "Coherence functions with applications in
+    large-margin classification methods", Journal of Machine Learning Research 13, 2012.
 
     Examples
     --------

@@ -8,10 +8,9 @@ readable truth that the compiled core is tested against.
 
 from __future__ import annotations
 
-import inspect
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -51,7 +50,8 @@ class Coherence(Loss):
     Notes
     -----
     With t = (u − z)/ρ and s = σ(t): gradient −s, second derivative s(1−s)/ρ, conjugate
-    φ*(−s) = −u s − ρ H(s) on [0, 1]. Equations (7), (9) and (10) of Zhang, Dai and Jordan (2012).
+    φ*(−s) = −u s − ρ H(s) on [0, 1]. Equations (7), (9) and (10) of Zhang, Liu, Dai and Jordan
+    (2012).
 
     Examples
     --------
@@ -168,7 +168,8 @@ class CLoss(Coherence):
 
     Notes
     -----
-    Equation (8) of Zhang, Dai and Jordan (2012). Link and inverse link are those of `Coherence`.
+    Equation (8) of Zhang, Liu, Dai and Jordan (2012). Link and inverse link are those of
+    `Coherence`.
 
     Examples
     --------
@@ -279,4 +280,5 @@ def make_loss(loss: str | Loss, *, rho: float = 1.0, u: float = 1.0, delta: floa
     kind, given = _BY_NAME[loss], {"rho": rho, "u": u, "delta": delta}
     if kind is CLoss and NON_NEGATIVE.check("u", u) == 0.0:
         kind = Coherence
-    return kind(**{name: given[name] for name in inspect.signature(kind).parameters})
+    # Every loss of a name is a dataclass.
+    return kind(**{each.name: given[each.name] for each in fields(cast(Any, kind)) if each.init})

@@ -16,7 +16,7 @@ from sklearn.utils import check_array
 
 from clearning._core_input import core_request, read_path
 from clearning._designs import Features
-from clearning._door import check_flag, check_matrix, floats
+from clearning._door import check_flag, check_matrix, floats, is_ready
 from clearning._expansion import Expansion
 from clearning._kernel_matrix import check_kernel_matrix, check_landmark_kernel
 from clearning._problem import (
@@ -207,15 +207,17 @@ def linear_problem(
 
     More than two classes are let in where `many` says so.
     """
-    names = get_feature_names(X)
-    with floats("X"):
-        X = check_array(
-            check_matrix(X),
-            accept_sparse=["csc", "csr"],
-            dtype=[np.float64, np.float32],
-            order="F",
-            input_name="X",
-        )
+    names = None
+    if not is_ready(X):
+        names = get_feature_names(X)
+        with floats("X"):
+            X = check_array(
+                check_matrix(X),
+                accept_sparse=["csc", "csr"],
+                dtype=[np.float64, np.float32],
+                order="F",
+                input_name="X",
+            )
     target = check_labelled(X, y, many=many, **samples)
     return Problem(
         Features(X, check_flag("standardize", standardize)),

@@ -57,6 +57,22 @@ def test_many_changes_or_another_ridge_make_a_new_factor():
         np.testing.assert_allclose(*solve_block(factor, M, penalty, right), rtol=1e-9)
 
 
+def test_a_factor_serves_on_while_the_ridge_hardly_changes():
+    """By a few per cent: steps by the old factor then leave little, and lead to the solution."""
+    M, ridge, right = spd(30), 0.5 + rng.random(30), rng.standard_normal(30)
+    factor, wanted = _parts.BlockFactor(), list(range(30))
+    assert factor.match(wanted, M, ridge)
+    old = factor.solve(right)
+    assert factor.match(wanted, M, 0.95 * ridge)
+    np.testing.assert_array_equal(factor.solve(right), old)
+    now, solution = M + np.diag(0.95 * ridge), np.zeros(30)
+    for _ in range(12):
+        solution += factor.solve(right - now @ solution)
+    np.testing.assert_allclose(solution, np.linalg.solve(now, right), rtol=1e-9)
+    assert factor.match(wanted, M, 0.85 * ridge)
+    np.testing.assert_allclose(*solve_block(factor, M, 0.85 * ridge, right), rtol=1e-9)
+
+
 def test_a_matrix_that_changed_is_factorised_anew():
     M, other, ridge, right = spd(20), spd(20, seed=1), np.zeros(20), rng.standard_normal(20)
     factor, wanted = _parts.BlockFactor(), list(range(20))

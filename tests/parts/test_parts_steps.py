@@ -138,6 +138,21 @@ def test_gram_descent_keeps_its_factor_between_models():
         assert_minimises(model, q.b, -mean @ (q.b - model.b0))
 
 
+def test_gram_descent_keeps_its_factor_beside_a_ridge_that_falls():
+    """The same matrix along a path: what an old factor leaves is seen and solved."""
+    descent = _parts.GramDescent(crawls=True)
+    for ridge in 0.5 * 0.97 ** np.arange(12):
+        model = random_model(3, p=20, correlation=5.0, zeros=1.0, ridge=ridge)
+        gram, _ = model.centred_gram()
+        q, anew = model.inner(), model.inner()
+        descent.solve(q, gram, 1.0)
+        _parts.GramDescent(crawls=True).solve(anew, gram, 1.0)
+        assert q.worst() <= 1.0 + 1e-9
+        np.testing.assert_allclose(q.b, anew.b, atol=1e-8)
+        gradient = model.X.T @ model.e + gram @ (q.b - model.b0) + model.ridge * q.b
+        np.testing.assert_allclose(q.g, gradient, atol=1e-8)
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_gram_descent_ends_where_it_cannot_be_exact(seed):
     """After some sweeps rounds take second-order steps, of which there are 20 a column and 200."""

@@ -100,10 +100,10 @@ class CoherenceCalibrator(_ScoreCalibrator):
     rho : "fit" or float, default="fit"
         Temperature ρ > 0.
     u : "fit", "fit-one" or float, default="fit"
-        Margin u ≥ 0. ``u=1.0`` is the method of Zhang, Dai and Jordan (Section 3.5) for an SVM;
-        ``u=0.0`` is temperature scaling. "fit-one" fits one margin, a family that contains both;
-        "fit" one for negative and one for positive scores, so that either class may be the one of
-        whom little can be said near zero. With an offset there is one margin only.
+        Margin u ≥ 0. ``u=1.0`` is the method of Zhang, Liu, Dai and Jordan (Section 3.5) for an
+        SVM; ``u=0.0`` is temperature scaling. "fit-one" fits one margin, a family that contains
+        both; "fit" one for negative and one for positive scores, so that either class may be the
+        one of whom little can be said near zero. With an offset there is one margin only.
     offset : bool, default=False
         Whether to add a fitted offset b to the logit. The family then contains Platt's sigmoid,
         and the probabilities may contradict the sign of the score.

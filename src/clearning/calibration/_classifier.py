@@ -72,7 +72,7 @@ class CalibratedMarginClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstima
     method : {"coherence", "coherence-svm", "temperature", "platt", "sollich", "joint"} or \
             calibrator, default="coherence"
         "coherence" is :class:`CoherenceCalibrator` as it comes, "coherence-svm" the one of Zhang,
-        Dai and Jordan for an SVM (u = 1), "temperature" temperature scaling (u = 0),
+        Liu, Dai and Jordan for an SVM (u = 1), "temperature" temperature scaling (u = 0),
         "platt" :class:`PlattCalibrator`, "sollich" :class:`SollichCalibrator`, and "joint", for
         more than two classes, :class:`JointCoherenceCalibrator`. A calibrator is any
         object with ``fit(scores, y, sample_weight)``, y of 0 and 1, and ``predict_proba(scores)``,

@@ -60,7 +60,7 @@ class _Panel:
 class LossDisplay:
     """Losses of the margin, drawn side by side.
 
-    Make one with `from_losses`, `from_paper` (Figure 1 of Zhang, Dai and Jordan, 2012) or
+    Make one with `from_losses`, `from_paper` (Figure 1 of Zhang, Liu, Dai and Jordan, 2012) or
     `from_cooling` (one loss from logistic to hinge, beside the probability it implies).
 
     Parameters

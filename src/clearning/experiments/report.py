@@ -23,7 +23,7 @@ def write_report(
     document = Document("Coherence functions, reproduced")
     document.add(
         Paragraph(
-            "Section 5 of Zhang, Dai and Jordan, “Coherence functions with applications in "
+            "Section 5 of Zhang, Liu, Dai and Jordan, “Coherence functions with applications in "
             "large-margin classification methods” (2012), run anew on real data by "
             "`clearning reproduce`. Every number here is ours unless it stands under “paper”."
         )

@@ -221,7 +221,7 @@ def _read_text(path: Path, separator: str | None) -> Any:
                 ),
             )
     except (pa.ArrowException, OSError) as error:
-        raise _explained(path, separator, len(names), error) from error
+        raise _explained(path, separator, names, error) from error
     table = table.rename_columns(_named(names))
     for name, column in zip(table.column_names, table.columns):
         first = first_zero_byte(column)
@@ -319,15 +319,18 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _explained(path: Path, separator: str, n_columns: int, error: Exception) -> TableError:
+def _explained(path: Path, separator: str, names: list[str], error: Exception) -> TableError:
     """Find the row at fault; the reader that failed was in a hurry and does not say."""
     try:
         for row, cells in enumerate(_rows(path, separator), start=1):
-            if cells and len(cells) != n_columns:
+            if cells and len(cells) != len(names):
                 return TableError(
                     f"{place(path, row)} has {count(len(cells), 'cell')}, but row 1 names "
-                    f"{n_columns} columns."
+                    f"{len(names)} columns."
                 )
+            for name, cell in zip(_named(names), cells):
+                if "\0" in cell:
+                    return zero_byte(place(path, row, name))
     except UnicodeDecodeError:
         return _bad_letters(path, _bad_line(path))
     except (csv.Error, OSError) as problem:

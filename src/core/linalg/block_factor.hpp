@@ -16,7 +16,8 @@ class BlockFactor {
   void invalidate() { valid_ = false; }
   const Columns& order() const { return order_; }
 
-  // Factorises (M + diag(ridge)) on the rows of `wanted`; false if the block is not positive definite.
+  // Factorises (M + diag(ridge)) on the rows of `wanted`; false if the block is not positive definite. A factor serves
+  // on while the ridge has hardly changed: who steps by it looks at what is left, and steps again.
   bool match(const Columns& wanted, const double* m, int stride, const Vector& ridge) {
     if (valid_ && update(wanted, m, stride, ridge)) return true;
     return build(wanted, m, stride, ridge);
@@ -68,7 +69,7 @@ class BlockFactor {
   // Few changes cost less than a new factor.
   bool update(const Columns& wanted, const double* m, int stride, const Vector& ridge) {
     for (std::size_t c = 0; c < order_.size(); ++c)
-      if (ridge[order_[c]] != ridge_[c]) return false;
+      if (std::fabs(ridge[order_[c]] - ridge_[c]) > tuning::ridge_of_factor * ridge_[c]) return false;
     Columns kept = order_, arriving;
     std::sort(kept.begin(), kept.end());
     std::set_difference(wanted.begin(), wanted.end(), kept.begin(), kept.end(), std::back_inserter(arriving));

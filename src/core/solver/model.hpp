@@ -55,11 +55,12 @@ class Model {
     const int k = set.size();
     const bool rebuild = is_stale(set, worst);
     fresh_ = rebuild;
-    changed_ = rebuild || level_ != at.ridge_level();
-    // Curvature falls along a path, most of it by a common factor. Beside a ridge another one asks for a new factor, so
-    // that it waits for that.
-    if (!rebuild && total_ > 0.0 && (changed_ || level_ == 0.0)) unit_ = sum_of(curvature_.h()) / total_;
-    if (!changed_ && count_ == k) return;
+    const bool is_level_new = level_ != at.ridge_level();
+    changed_ = rebuild || (is_level_new && P::Quadratic::needs_gram);
+    // Curvature falls along a path, most of it by a common factor. Beside a ridge another one may ask for a new factor,
+    // so that it waits for another level.
+    if (!rebuild && total_ > 0.0 && (is_level_new || level_ == 0.0)) unit_ = sum_of(curvature_.h()) / total_;
+    if (!rebuild && !is_level_new && count_ == k) return;
     if (rebuild) {
       unit_ = 1.0;
       gram_h_ = curvature_.h();
