@@ -21,7 +21,7 @@ Array = NDArray[Any]
 EPS = float(np.finfo(np.float64).eps)
 EPS_SINGLE = float(np.finfo(np.float32).eps)
 # Up to so many samples a matrix is factorised, above it is multiplied by a few vectors.
-_FACTORISED = 2000
+_FACTORISED = 5000
 _LANCZOS_STEPS = 40
 
 
@@ -45,7 +45,7 @@ def check_kernel_matrix(K: Array, name: str = "K", *, own: bool = False) -> Arra
     Notes
     -----
     Refused is a matrix with an eigenvalue below −1e-6 (in single precision −1e-4) times its
-    largest. Up to 2000 samples Cholesky factors show that all lie above rounding, or that none lies
+    largest. Up to 5000 samples Cholesky factors show that all lie above rounding, or that none lies
     below it, which rounding then lifts; or all eigenvalues tell. Above, Lanczos steps bound the
     smallest from above, so that a matrix that is refused certainly has such an eigenvalue, and the
     lift is twice what they find.

@@ -245,9 +245,6 @@ inline constexpr double rounding_of_matrix = constant_share_sparse;
 // Passes of the projection onto columns without a penalty, and when they count as orthogonal to a dual point.
 inline constexpr int projections = 20;
 inline constexpr double orthogonal = 1e-11;
-// What is left costs as much as the coefficients are large (fuzzed: nearly collinear, 1e9). The optimum's are taken to
-// be so many times the iterate's at most, and the scores that they make as well.
-inline constexpr double farthest_free = 5.0;
 // A column that differs from a combination of others by more than this share of its length is told apart by the others'
 // products with it; one that differs by less than the second is the same, for what double precision can say (two
 // columns 1e-9 apart: a false proof by 1e-4 where their difference is not looked at). Rounds in which such a difference
@@ -260,16 +257,24 @@ inline constexpr int inverse_iterations = 10;
 // The smallest value of a matrix in units of its diagonal that tells how weights can be moved until no pull is left,
 // and how much smaller than found it may be.
 inline constexpr double least_repair = 1e-11;
+// How far off the basis may be, squared, as a share of that.
+inline constexpr double blur_of_repair = 0.05;
 // Samples whose entries are multiplied at a time for it.
 inline constexpr std::size_t rows_of_repair = 1024;
 inline constexpr double caution_of_repair = 2.0;
+// The share of the goal that samples may cost which are left out of a dual point.
+inline constexpr double left_out_share = 0.1;
+// By how much weights are made smaller, step by step, where those that could move are at the ends of their domain.
+inline constexpr double made_smaller[] = {1e-11, 1e-9, 1e-7};
 // Where columns tell no more than that share of the room, an elimination is asked: of so many columns at most.
 inline constexpr double little_room = 1e-9;
 inline constexpr std::size_t most_eliminated = 100;
 // Equations for the weights of many classes are solved together up to so many.
-inline constexpr std::size_t most_repaired = 300;
+inline constexpr std::size_t most_repaired = 1000;
 // A row so many times farther out than others, by their room, stays where it is.
 inline constexpr double far_out = 100.0;
+// Brings columns whose squares are beyond all doubles back into their range.
+inline constexpr double into_range = 1e-200;
 // What may be left of a dual point of many classes along such differences, as a share of its length: samples that are
 // put back into their domain pull again.
 inline constexpr double most_pull_apart = 1e-6;

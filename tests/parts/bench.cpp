@@ -28,7 +28,7 @@ class Bench {
             .goal = 1e-6,
             .evenness = tuning::even_enough,
             .first_columns = tuning::first_columns},
-        iterate_(problem_), set_(problem_.p), screening_(problem_), projection_(problem_, screening_), model_(problem_),
+        iterate_(problem_), set_(problem_.p), screening_(problem_), projection_(problem_), model_(problem_),
         step_(problem_) {}
   Bench(const Bench&) = delete;  // its parts know each other
 

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from clearning._blocks.near_dependence import Dependence
 from clearning._designs import Array, Indices
 
 # Of one operation; sums over blocks are trees, whose errors grow with their height.
@@ -28,6 +29,8 @@ ROUNDING_OF_SUMS = 8 * UNIT_ROUNDING
 # A direction with less than this share of the largest is none, and a sum of this size is zero.
 SINGULAR = 1e-11
 ORTHOGONAL = 1e-13
+# Rounding of the matrix moves a solution by up to so many times itself, its least size being that.
+CAUTION = 1.01
 
 
 @dataclass(frozen=True)
@@ -83,13 +86,13 @@ class Columns:
 class Reach:
     """How large columns can be: root mean squares, and largest entries of those without penalty.
 
-    `nearly_dependent`: sums of products do not tell those without a penalty apart.
+    `dependence` is that of those without a penalty which bounds on both sides do not hold either.
     """
 
     rms: Array
     free: Indices
     largest_free: Array
-    nearly_dependent: bool
+    dependence: Dependence
 
 
 @dataclass(frozen=True)
@@ -120,12 +123,14 @@ def duality_gap(
 
     Beside it, the largest share of its weight that a sample loses on the way to the dual point.
     """
-    if reach.nearly_dependent:
+    # Sums of products do not tell such columns apart.
+    if reach.dependence.is_near:
         return np.inf, 1.0
     root = np.sqrt(at.energy)[:, None]
     exact = ROUNDING_OF_SUMS * reach.rms * root
     loose = _loose(columns, reach, at, exact)
-    e = _orthogonal(reach, at, np.c_[np.full(len(at.b), fit_intercept), loose])
+    of_sums = np.c_[ROUNDING_OF_SUMS * root, exact[:, reach.free]]
+    e = _orthogonal(reach, at, np.c_[np.full(len(at.b), fit_intercept), loose], of_sums)
     if not e < 1.0:
         return np.inf, 1.0
     inside = np.ones(at.b.shape, dtype=bool)
@@ -160,25 +165,32 @@ def _loose(columns: Columns, reach: Reach, at: Point, exact: Array) -> NDArray[n
     return np.isinf(limit[:, reach.free])
 
 
-def _orthogonal(reach: Reach, at: Point, chosen: NDArray[np.bool_]) -> float:
+def _orthogonal(reach: Reach, at: Point, chosen: NDArray[np.bool_], of_sums: Array) -> float:
     """Return the bound e on |η| of the correction that makes the dual point orthogonal.
 
-    `chosen` says for each score whether its intercept and which columns without a penalty count.
+    `chosen` says for each score whether its intercept and which columns without a penalty count,
+    `of_sums` what rounding may have made of their products. Infinite where nothing is known.
     """
     width, sizes = len(at.slope), np.concatenate([[1.0], reach.largest_free])
+    # A column that is zero in all rows pulls at nothing, one without weight in its rows neither.
     system = _flows(at.border)
-    diagonal = np.einsum("jaja->ja", system)
-    # What is left of a constant column less its centre is rounding, and no column.
-    chosen = chosen & (np.sqrt(diagonal) > SINGULAR * sizes * np.sqrt(diagonal[:, :1]))
-    products = np.c_[at.slope, at.v[:, reach.free]]
+    zeros = int((chosen & (sizes == 0)).any(axis=0).sum())
+    is_whole = bool((chosen[:, 1:].sum(axis=1) == reach.dependence.count).all())
+    chosen = chosen & (sizes > 0) & (np.einsum("jaja->ja", system) > 0)
     if not chosen.any():
         return 0.0
-    solved = _solve_regular(system[chosen][:, chosen], products[chosen])
+    nothing = max(reach.dependence.nothing - zeros, 0) if is_whole else 0
+    # What all scores share moves no weight from class to class.
+    idle = nothing if width == 1 else nothing * (width - 1) + int(chosen.all(axis=0).sum())
+    products = np.c_[at.slope, at.v[:, reach.free]]
+    solved = _solve_regular(system[chosen][:, chosen], products[chosen], of_sums[chosen], idle)
     if solved is None:
         return np.inf
-    z = np.zeros_like(products)
-    z[chosen] = solved
-    apart = np.abs(z) if width == 1 else np.abs(z[:, None] - z)
+    z, off = np.zeros_like(products), np.zeros_like(products)
+    z[chosen], off[chosen] = solved
+    if width == 1:
+        return float(((np.abs(z) + off) @ sizes).max())
+    apart = np.abs(z[:, None] - z) + off[:, None] + off
     return float((apart @ sizes).max())
 
 
@@ -196,24 +208,27 @@ def _flows(border: Array) -> Array:
     return system
 
 
-def _solve_regular(border: Array, products: Array) -> Array | None:
-    """Return z with border z = products; none if there is none up to rounding.
+def _solve_regular(
+    border: Array, products: Array, of_products: Array, idle: int
+) -> tuple[Array, Array] | None:
+    """Return z with border z = products, and how far off it is; none if it is not known.
 
-    Columns that are constant or repeated make the matrix singular. In exact arithmetic products lie
-    in its range all the same; what rounding put outside is no larger than the sums' own error.
+    As many combinations as are `idle`, in all rows, make the matrix singular. In exact arithmetic
+    products lie in its range all the same; what rounding put outside is no larger than the sums'
+    own error. Any other direction without a size is one in which weights have next to no room.
     """
-    if not len(products):
-        return products
     scale = np.sqrt(np.diag(border))
-    inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
-    values, vectors = np.linalg.eigh(border * np.outer(inverse, inverse))
-    kept = values > SINGULAR * max(values[-1], 0.0)
-    if not kept.any():
-        return None if np.any(products) else np.zeros(len(products))
-    inside = vectors[:, kept]
-    z = inverse * (inside @ ((inside.T @ (inverse * products)) / values[kept]))
+    values, vectors = np.linalg.eigh(border / np.outer(scale, scale))
+    kept = values > SINGULAR * values[-1]
+    if np.count_nonzero(~kept) > idle:
+        return None
+    inside = vectors[:, kept] / scale[:, None]
+    inverse = (inside / values[kept]) @ inside.T
+    z = inverse @ products
     left = np.abs(products - border @ z)
-    return z if np.all(left <= ORTHOGONAL * scale * scale.max()) else None
+    if not np.all(left <= ORTHOGONAL * scale * scale.max()):
+        return None
+    return z, CAUTION * (np.abs(inverse) @ of_products) + (CAUTION - 1.0) * np.abs(z)
 
 
 def _limits(columns: Columns, v: Array, noise: Array) -> Array:

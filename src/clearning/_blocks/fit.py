@@ -161,7 +161,7 @@ class BlockFit:
             goal=options.settings.tol * null.objective,
             rms=measures.rms,
             largest=measures.largest,
-            nearly_dependent=self.near_dependence(loose, options.fit_intercept),
+            dependence=self.near_dependence(loose, options.fit_intercept),
             offset_size=measures.scan.offset_size / total,
             numbers_a_row=measures.scan.numbers_a_row,
             max_passes=options.settings.max_iter,

@@ -26,6 +26,25 @@ NOTHING = 2e-14
 
 
 @dataclass(frozen=True)
+class Dependence:
+    """What is known of some columns together.
+
+    Attributes
+    ----------
+    count : int
+        How many they are.
+    is_near : bool
+        Whether a combination of them is next to nothing, and not nothing.
+    nothing : int
+        How many independent combinations are nothing, for what double precision can say.
+    """
+
+    count: int
+    is_near: bool = False
+    nothing: int = 0
+
+
+@dataclass(frozen=True)
 class Combinations:
     """Combinations of columns, and what they are about in the rows drawn."""
 
@@ -41,23 +60,26 @@ class NearDependence:
     def __init__(self, measures: Measures, engine: Engine) -> None:
         self.measures, self.engine = measures, engine
         self.passes = 0
-        self._known: dict[tuple[Any, ...], bool] = {}
+        self._known: dict[tuple[Any, ...], Dependence] = {}
 
-    def __call__(self, columns: Indices, fit_intercept: bool) -> bool:
-        """Return whether a combination of the columns is next to nothing, and not nothing."""
+    def __call__(self, columns: Indices, fit_intercept: bool) -> Dependence:
+        """Return how the columns depend on each other."""
         key = (*columns.tolist(), fit_intercept)
         if key not in self._known:
-            self._known[key] = len(columns) > 1 and self._look(columns, fit_intercept)
+            several = len(columns) > 1
+            self._known[key] = (
+                self._look(columns, fit_intercept) if several else Dependence(len(columns))
+            )
         return self._known[key]
 
-    def _look(self, columns: Indices, fit_intercept: bool) -> bool:
+    def _look(self, columns: Indices, fit_intercept: bool) -> Dependence:
         drawn = [each.drawn for each in self.measures.scan.labels.values()]
         rows = np.vstack([as_dense(each.X[:, columns]) for each in drawn])
         roots = np.sqrt(np.concatenate([each.weight for each in drawn]))[:, None]
         level = rows.mean(axis=0) if fit_intercept else np.zeros(len(columns))
         coefs = _next_to_nothing(roots * (rows - level), np.abs(level))
         if not len(coefs):
-            return False
+            return Dependence(len(columns))
         # Sums are over columns less their centres, which lose nothing beside an intercept.
         beside = np.abs(coefs) @ np.abs(level)
         plan = Combinations(columns, coefs, coefs @ level, beside)
@@ -67,7 +89,9 @@ class NearDependence:
         )
         spread = squares - (sums**2 / weight if fit_intercept else 0.0)
         shares = np.sqrt(np.maximum(spread, 0.0) / np.where(sizes > 0, sizes, 1.0))
-        return bool(np.any((largest > NOTHING) & (shares < CLEARLY_APART)))
+        is_nothing = largest <= NOTHING
+        is_near = bool(np.any(~is_nothing & (shares < CLEARLY_APART)))
+        return Dependence(len(columns), is_near, int(is_nothing.sum()))
 
 
 def block_sums(rows: Rows, block: int, plan: Combinations) -> tuple[tuple[Any, ...], Array]:

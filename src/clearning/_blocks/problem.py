@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearning._blocks.certificate import Columns, Reach
+from clearning._blocks.near_dependence import Dependence
 from clearning._blocks.plan import Encoding
 from clearning._core_input import core_loss
 from clearning._designs import Array, Indices
@@ -51,8 +52,8 @@ class BlockProblem:
         Root mean square of each column, less its centre.
     largest : ndarray of shape (n_features,)
         Largest entry of each column, less its centre.
-    nearly_dependent : bool
-        Whether sums of products do not tell the columns without a penalty apart.
+    dependence : Dependence
+        How the columns that neither a penalty nor bounds on both sides hold depend on each other.
     offset_size : ndarray of shape (n_parts,)
         Mean size of the offsets, or a bound on it.
     numbers_a_row : float
@@ -76,7 +77,7 @@ class BlockProblem:
     goal: Array
     rms: Array
     largest: Array
-    nearly_dependent: bool
+    dependence: Dependence
     offset_size: Array
     numbers_a_row: float
     max_passes: int
@@ -146,4 +147,4 @@ class BlockProblem:
 
     def reach(self, part: int) -> Reach:
         """Return how large the columns of a part's rows can be."""
-        return Reach(self.rms[part], self.free, self.largest[self.free], self.nearly_dependent)
+        return Reach(self.rms[part], self.free, self.largest[self.free], self.dependence)

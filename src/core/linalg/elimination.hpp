@@ -57,6 +57,13 @@ class Elimination {
   }
 
   const Column& last() const { return pivots_.back().column; }
+  // Whether rounding is all that is left in rows that carry something.
+  bool is_nothing_left(const Vector& carried) const {
+    for (const Column& column : left_)
+      for (Index i = 0; i < n_; ++i)
+        if (carried[i] != 0.0 && !(std::fabs(column.value[i]) <= tuning::same_column * column.size[i])) return false;
+    return true;
+  }
 
  private:
   struct Pivot {

@@ -59,9 +59,12 @@ struct Elementwise {
     const auto is_finite = [](double bound) { return std::isfinite(bound); };
     return std::any_of(lower.begin(), lower.end(), is_finite) || std::any_of(upper.begin(), upper.end(), is_finite);
   }
-  // The scores that a block makes at most, a unit of its norm, given those of a feature; and its largest norm.
-  double length(Index block, const Vector& of_features) const { return of_features[block / m]; }
-  double most(Index block) const { return std::max(-lower[block], upper[block]); }
+  bool bounds_what_is_free() const {
+    bool found = false;
+    for (Index block = 0; block < blocks() && !found; ++block)
+      found = is_free(block) && (std::isfinite(lower[block]) || std::isfinite(upper[block]));
+    return found;
+  }
   // A bound on a block's pull at another dual point, given how far each class's and all classes' part of it went.
   double farthest(const Vector& v, const Vector& length, Index block, const Vector& way, double) const {
     return std::fabs(v[block]) + length[block / m] * way[block % m];
@@ -252,12 +255,6 @@ struct Grouped {
   double factor(Index block) const { return l1_factor[block]; }
   double ridge_factor(Index block) const { return l2_factor[block]; }
   bool is_free(Index block) const { return l1_factor[block] == 0.0 && l2_factor[block] == 0.0; }
-  double length(Index block, const Vector& of_features) const {
-    double square = 0.0;
-    for (int j : members[block]) square += of_features[j] * of_features[j];
-    return std::sqrt(square);
-  }
-  double most(Index) const { return std::numeric_limits<double>::infinity(); }
   double farthest(const Vector& v, const Vector& length, Index block, const Vector&, double way) const {
     double square = 0.0;
     for (int j : members[block]) square += length[j] * length[j];
@@ -267,6 +264,7 @@ struct Grouped {
   bool is_open(Index j) const { return is_free(group_of[j]); }
   bool reaches_far(Index j) const { return is_open(j); }
   bool has_bounds() const { return false; }
+  bool bounds_what_is_free() const { return false; }
   double pull(const Vector& v, Index block) const {
     double sum = 0.0;
     for (int j : members[block])

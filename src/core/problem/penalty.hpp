@@ -17,7 +17,6 @@ struct ElasticNet {
   Quadratic quadratic;
 
   bool is_free(Index j) const { return l1_factor[j] == 0.0 && quadratic.ridge(j, 1.0) == 0.0; }
-  bool is_bounded(Index j) const { return !std::isinf(lower[j]) || !std::isinf(upper[j]); }
 };
 
 inline double soft_threshold(double z, double l1) { return z > l1 ? z - l1 : (z < -l1 ? z + l1 : 0.0); }

@@ -9,7 +9,7 @@ template <class P>
 class Certificate {
  public:
   Certificate(const P& problem, const Screening<P>& screening)
-      : problem_(problem), screening_(screening), projection_(problem, screening), penalty_(problem, screening) {}
+      : problem_(problem), screening_(screening), projection_(problem), penalty_(problem, screening) {}
 
   // The feasible dual point that belongs to the iterate, up to scaling.
   const Vector& dual(const Stage<P>& at, const Iterate& x) {
@@ -46,9 +46,6 @@ class Certificate {
     problem_.design.dots(set, dual.theta.data(), products.data());
     for (std::size_t c = 0; c < set.size(); ++c) v_[set[c]] = products[c];
     if (problem_.free.empty()) return measure(at, x, set, dual, {v_}, INFINITY, samples);
-    if (share_ == INFINITY)
-      return measure(at, x, set, dual, {v_}, INFINITY, samples) +
-             projection_.leftover(at, x, x.loss + at.penalty(x, set));
     // Fenchel-Young terms are convex: within a share of a sample's room they are at most the larger of those at both
     // ends of it, and grow by no more than that share of those at the ends of the room.
     const Correlated of{v_, off_};
@@ -90,11 +87,33 @@ class Certificate {
     projected_at_ = &theta == &x.e ? x.point : -1;
     off_ = 0.0;
     share_ = INFINITY;
-    if (!projection_.project(at, theta, x.h, loose)) return false;
-    share_ = projection_.share_of_room(at, x);
+    if (projection_.project(at, theta, x.h, loose)) find_room(at);
+    // Samples that columns without a penalty set apart from all others lose their weight on the way, without an end.
+    if (!(share_ <= 1.0) && projection_.project(at, theta, x.h, loose, negligible(at, x))) find_room(at);
+    if (!(share_ <= 1.0)) return false;
     const Vector& room = projection_.room();
-    if (share_ <= 1.0) off_ = share_ * std::sqrt(loops().dot(room.data(), room.data(), room.size()));
-    return share_ <= 1.0 || share_ == INFINITY;
+    off_ = share_ * std::sqrt(loops().dot(room.data(), room.data(), room.size()));
+    return true;
+  }
+
+  void find_room(const Stage<P>& at) {
+    share_ = projection_.share_of_room(at);
+    for (const double by : tuning::made_smaller)
+      if (!(share_ <= 1.0)) share_ = projection_.share_once_smaller(by);
+  }
+
+  // Samples whose losses, all together, are a small share of the goal.
+  static std::vector<char> negligible(const Stage<P>& at, const Iterate& x) {
+    const Samples& samples = at.problem.samples;
+    const double most = tuning::left_out_share * at.goal / static_cast<double>(samples.n);
+    std::vector<char> out(samples.n);
+    std::visit(
+        [&](const auto& phi) {
+          for (std::size_t i = 0; i < samples.n; ++i)
+            out[i] = samples.weight[i] * phi.at(samples.y[i] * (x.score[i] + x.a)).value <= most;
+        },
+        at.loss);
+    return out;
   }
 
   template <class Share>

@@ -3,7 +3,6 @@
 #pragma once
 #include "linalg/blas.hpp"
 #include "solver/dual_repair.hpp"
-#include "solver/reach.hpp"
 #include "solver/screening.hpp"
 
 namespace clearning {
@@ -13,46 +12,54 @@ class DualProjection {
  public:
   using Workspace = typename P::DesignType::Workspace;
 
-  DualProjection(const P& problem, const Screening<P>& screening)
-      : problem_(problem), screening_(screening),
+  explicit DualProjection(const P& problem)
+      : problem_(problem),
         near_(problem.design, problem.samples.weight, problem.settings.intercept, far_reaching(problem)),
-        is_bounded_(std::any_of(problem.free.begin(), problem.free.end(),
-                                [&](int c) { return problem.penalty.is_bounded(c); })),
-        repair_(problem.design, near_, problem.settings.intercept), held_(reach_of_held(problem)) {}
+        repair_(problem.design, problem.settings.intercept) {}
 
   const Vector& dual() const { return dual_; }
 
   // Sets dual() from the point given, which moves where there is curvature h; false if that does not succeed: then
-  // there is no certificate yet.
-  bool project(const Stage<P>& at, const Vector& from, const Vector& h, const Columns& columns) {
+  // there is no certificate yet. Samples may be left out, which then carry nothing.
+  bool project(const Stage<P>& at, const Vector& from, const Vector& h, const Columns& columns,
+               const std::vector<char>& left_out = {}) {
     const double limit = std::visit([](const auto& phi) { return phi.weight_limit(); }, at.loss);
     dual_ = from;
     curvature_ = h;
+    loose_ = columns;
+    for (std::size_t i = 0; i < left_out.size(); ++i)
+      if (left_out[i]) dual_[i] = curvature_[i] = 0.0;
+    const NearDependence<typename P::DesignType>& near = near_.among(loose_);
     bool done = columns.empty(), stale = true;
     for (int pass = 0; pass < tuning::projections && !done; ++pass) {
       if (stale && !factorise(columns)) return false;
-      for (const Difference& difference : near_.differences()) shift_along(difference);
+      for (const Difference& difference : near.differences()) shift_along(difference);
       shift_along(columns);
       stale = stop_at_edges(limit);
-      done = !stale && is_orthogonal(columns) && is_orthogonal_to_differences();
+      done = !stale && is_orthogonal(columns) && is_orthogonal(near.differences());
     }
     return done;
   }
 
   // The share of its room that a sample has to move at most until nothing pulls at columns without a penalty, and the
-  // room itself: as far as a weight is from the nearer end of its domain.
-  double share_of_room(const Stage<P>& at, const Iterate& x) {
+  // room itself: as far as a weight is from the nearer end of its domain. Infinite where room does not tell.
+  double share_of_room(const Stage<P>& at) {
     const double limit = std::visit([](const auto& phi) { return phi.weight_limit(); }, at.loss);
     room_.resize(problem_.n);
     for (Index i = 0; i < problem_.n; ++i) {
       const double size = std::fabs(dual_[i]), weight = problem_.samples.weight[i];
       room_[i] = weight > 0.0 ? std::max(std::min(size, limit * weight - size), 0.0) : 0.0;
     }
-    return repair_.share(
-        room_, [&](int j) { return is_projected(problem_, x, j) || hardly_pulls(j); },
-        [&](const PullBasis& basis, const Vector& room) {
-          return clearning::share_of_room(basis, dual_.data(), room);
-        });
+    return share_of_given_room();
+  }
+  // The same where weights are at the ends of their domain: once all are a little smaller they have that much room.
+  double share_once_smaller(double by) {
+    room_.resize(problem_.n);
+    for (Index i = 0; i < problem_.n; ++i) {
+      dual_[i] *= 1.0 - by;
+      room_[i] = by * std::fabs(dual_[i]);
+    }
+    return share_of_given_room();
   }
   const Vector& room() const { return room_; }
   // The dual point with some share of its room taken, towards the far or the near end of each weight's domain.
@@ -62,19 +69,20 @@ class DualProjection {
     return out;
   }
 
-  // Where room does not tell: what is left along columns and their differences, times the scores that their
-  // coefficients may make at an objective that is not above this one. A column that its bound holds may pull.
-  double leftover(const Stage<P>& at, const Iterate& x, double objective) const {
-    double pull = is_bounded_ ? near_.pull_of_loose(dual_.data(), [&](int j) { return is_projected(problem_, x, j); })
-                              : near_.pull_of_independent(dual_.data());
-    for (const Difference& difference : near_.differences()) pull += Pull(difference, dual_.data()).most();
-    double own = 0.0;
-    for (int j : problem_.free)
-      if (x.b[j] != 0.0) own += std::fabs(x.b[j]) * std::fabs(problem_.design.dot(j, dual_.data()));
-    return tuning::farthest_free * own + pull * reach(at, x, objective);
+ private:
+  double share_of_given_room() {
+    // A column at its bound that hardly pulls may be one that pulls to the other side, where no bound holds it.
+    Columns must_not;
+    for (int j : near_.all())
+      if (std::binary_search(loose_.begin(), loose_.end(), j) || hardly_pulls(j)) must_not.push_back(j);
+    return repair_.share(
+        near_.among(must_not), dual_, room_, true,
+        [&](int j) { return std::binary_search(must_not.begin(), must_not.end(), j); },
+        [&](const PullBasis& basis, const Vector& room) {
+          return clearning::share_of_room(basis, dual_.data(), room);
+        });
   }
 
- private:
   static Columns far_reaching(const P& problem) {
     Columns found;
     for (int j : problem.free)
@@ -82,42 +90,9 @@ class DualProjection {
     return found;
   }
 
-  // Of a kernel's coefficients none is without a penalty.
-  static HeldReach reach_of_held(const P& problem) {
-    HeldReach held;
-    const Columns far = far_reaching(problem);
-    if (far.empty()) return held;
-    if constexpr (!P::Quadratic::needs_gram) {
-      const double* weight = problem.samples.weight;
-      const double total = problem.settings.intercept ? std::accumulate(weight, weight + problem.n, 0.0) : 0.0;
-      const auto& penalty = problem.penalty;
-      for (Index j = 0; j < problem.p; ++j)
-        if (!std::binary_search(far.begin(), far.end(), static_cast<int>(j)))
-          held.add(length_of_scores(problem.design, j, weight, total), penalty.l1_factor[j],
-                   penalty.quadratic.factor[j], std::max(-penalty.lower[j], penalty.upper[j]));
-    }
-    return held;
-  }
-
-  // The longest scores of coefficients without a penalty: beside what others may take back of them, the solution's own
-  // are taken to be so many times the iterate's at most.
-  double reach(const Stage<P>& at, const Iterate& x, double objective) const {
-    double square = 0.0;
-    for (Index i = 0; i < problem_.n; ++i)
-      square += problem_.samples.weight[i] * (x.score[i] + x.a) * (x.score[i] + x.a);
-    // The score that would take away the loss at a margin of zero, along its slope there.
-    const double natural = std::visit(
-        [](const auto& phi) {
-          const LossPoint zero = phi.at(0.0);
-          return zero.value / std::max(zero.weight, tuning::tiny);
-        },
-        at.loss);
-    return tuning::farthest_free * (std::sqrt(square) + natural) + held_.at(objective, at.l1_level(), at.ridge_level());
-  }
-
-  bool is_orthogonal_to_differences() const {
+  bool is_orthogonal(const std::vector<Difference>& differences) const {
     const double length = length_by_weight(dual_.data(), problem_.samples.weight, problem_.n);
-    return std::all_of(near_.differences().begin(), near_.differences().end(), [&](const Difference& difference) {
+    return std::all_of(differences.begin(), differences.end(), [&](const Difference& difference) {
       const Pull pull(difference, dual_.data());
       return pull.known <= tuning::orthogonal * length + pull.hidden;
     });
@@ -212,12 +187,10 @@ class DualProjection {
   }
 
   const P& problem_;
-  const Screening<P>& screening_;
-  const NearDependence<typename P::DesignType> near_;
-  const bool is_bounded_;  // some column without a penalty is
-  DualRepair<typename P::DesignType> repair_;
-  const HeldReach held_;
+  NearDependenceOfSome<typename P::DesignType> near_;
+  const DualRepair<typename P::DesignType> repair_;
   Workspace workspace_;
+  Columns loose_;                            // that had to be orthogonal to the last point
   Vector dual_, curvature_, mean_, factor_;  // the curvature of samples that have not stopped
   Vector room_;
   double total_ = 0.0;

@@ -23,10 +23,12 @@ inline double compensated_dot(const double* a, const double* b, std::size_t n) {
 // Combinations of the intercept and columns without a penalty, and how far rounding may have put each entry off.
 struct PullBasis {
   std::vector<Vector> columns, off;
+  Columns of;  // the column of the design that each is about, or none
 
-  void add(Vector column, Vector error) {
+  void add(Vector column, Vector error, int about = -1) {
     columns.push_back(std::move(column));
     off.push_back(std::move(error));
+    of.push_back(about);
   }
   std::size_t count() const { return columns.size(); }
   // How strongly a residual pulls along one of them at most.
@@ -55,6 +57,12 @@ struct PullBasis {
                   &one, out, &step);
     }
   }
+  // How far rounding may have put it off where there is room, by length.
+  double blur(std::size_t c, const Vector& room) const {
+    double square = 0.0;
+    for (std::size_t i = 0; i < room.size(); ++i) square += room[i] * off[c][i] * off[c][i];
+    return std::sqrt(square);
+  }
   // The largest entry where there is room.
   double top(std::size_t c, const Vector& room) const {
     double most = 0.0;
@@ -65,11 +73,32 @@ struct PullBasis {
 };
 
 // The equations for moves: a matrix of which the upper triangle counts, and for each row of it how strongly it is
-// pulled and how large a unit of its solution makes a sample's share.
+// pulled, how large a unit of its solution makes a sample's share, and how far off the basis may be, by length.
 struct RepairSystem {
-  Vector matrix, pulls, tops;
+  Vector matrix, pulls, tops, blurs;
 
-  explicit RepairSystem(std::size_t count) : matrix(count * count, 0.0), pulls(count), tops(count) {}
+  explicit RepairSystem(std::size_t count) : matrix(count * count, 0.0), pulls(count), tops(count), blurs(count) {}
+
+  void set(std::size_t row, double pull, double top, double blur) {
+    pulls[row] = pull;
+    tops[row] = top;
+    blurs[row] = blur;
+  }
+
+  // Leaves only those equations for which kept(row) holds.
+  template <class Kept>
+  void keep(Kept&& kept) {
+    const std::size_t count = pulls.size();
+    std::vector<std::size_t> rows;
+    for (std::size_t c = 0; c < count; ++c)
+      if (kept(c)) rows.push_back(c);
+    RepairSystem some(rows.size());
+    for (std::size_t c = 0; c < rows.size(); ++c) {
+      for (std::size_t r = 0; r <= c; ++r) some.matrix[c * rows.size() + r] = matrix[rows[c] * count + rows[r]];
+      some.set(c, pulls[rows[c]], tops[rows[c]], blurs[rows[c]]);
+    }
+    *this = std::move(some);
+  }
 
   // The largest share of any sample; infinite where the matrix does not tell.
   double share() {
@@ -81,14 +110,16 @@ struct RepairSystem {
       if (!(diagonal > 0.0) || !std::isfinite(diagonal)) return INFINITY;
       root[c] = std::sqrt(diagonal);
     }
-    double pull = 0.0, top = 0.0;
+    double pull = 0.0, top = 0.0, blur = 0.0;
     for (std::size_t c = 0; c < count; ++c) {
       for (std::size_t r = 0; r <= c; ++r) matrix[c * count + r] /= root[r] * root[c];
       pull += std::pow(pulls[c] / root[c], 2);
       top += std::pow(tops[c] / root[c], 2);
+      blur += std::pow(blurs[c] / root[c], 2);
     }
     const double least = smallest_value(static_cast<int>(count));
-    if (!(least > tuning::least_repair)) return INFINITY;
+    // A basis that is off by as much as its least combination is long tells nothing of that.
+    if (!(least > tuning::least_repair) || !(blur <= tuning::blur_of_repair * least)) return INFINITY;
     return std::sqrt(top) * std::sqrt(pull) * (tuning::caution_of_repair / least);
   }
 
@@ -115,23 +146,30 @@ struct RepairSystem {
 template <Design D>
 class DualRepair {
  public:
-  DualRepair(const D& design, const NearDependence<D>& near, bool intercept)
-      : design_(design), near_(near), intercept_(intercept) {}
+  DualRepair(const D& design, bool intercept) : design_(design), intercept_(intercept) {}
 
-  // The smallest share of their room that share_of(basis, room) finds for a basis. Only columns for which must_not(j)
-  // holds are in it. Rows that are far out lose their room.
+  // The smallest share of their room that share_of(basis, room) finds for a basis of the columns that `near` is about,
+  // of which must_not(j) tells which are in it; infinite where none tells. Rows that are far out lose their room.
+  // carried: what dual weight each row has; none pulls at anything. A basis whose columns are combinations is asked for
+  // only where all of them are in it, for all that may pull.
   template <class MustNot, class Share>
-  double share(Vector& room, MustNot&& must_not, Share&& share_of) const {
+  double share(const NearDependence<D>& near, const Vector& carried, Vector& room, bool combines, MustNot&& must_not,
+               Share&& share_of) const {
     Columns columns;
-    for (int j : near_.independent())
+    for (int j : near.independent())
       if (must_not(j)) columns.push_back(j);
+    Columns all(columns);
+    all.insert(all.end(), near.dependent().begin(), near.dependent().end());
     for (int j : columns) keep_near(column(j), intercept_, room);
-    for (const Difference& difference : near_.differences()) keep_near(difference.direction, intercept_, room);
-    const double by_columns = share_of(of_columns(columns, room), room);
-    if (by_columns <= tuning::little_room || columns.size() > tuning::most_eliminated) return by_columns;
+    for (const Difference& difference : near.differences()) keep_near(difference.direction, intercept_, room);
+    const double by_columns = share_of(of_columns(near, columns, room), room);
+    if (by_columns <= tuning::little_room || all.size() > tuning::most_eliminated || !combines) return by_columns;
     // Columns that only rows far out tell apart are small where there is room, once one after the other is eliminated.
-    for (const Vector& away : eliminated(columns, room).columns) keep_near(away, false, room);
-    return std::min(by_columns, share_of(eliminated(columns, room), room));
+    // One of which nothing is left there must be nothing where there is any weight: no room would make up for its pull.
+    PullBasis basis;
+    if (!eliminate(all, carried, room, basis)) return by_columns;
+    for (const Vector& away : basis.columns) keep_near(away, false, room);
+    return eliminate(all, carried, room, basis) ? std::min(by_columns, share_of(basis, room)) : by_columns;
   }
 
  private:
@@ -144,62 +182,49 @@ class DualRepair {
 
   // Takes the room of rows that are far from the others, or from their mean.
   static void keep_near(const Vector& away, bool from_mean, Vector& room) {
-    double sum, square;
-    loops().moments(away.data(), room.data(), away.size(), &sum, &square);
     const double total = sum_of(room);
     if (!(total > 0.0)) return;
-    const double mean = from_mean ? sum / total : 0.0;
-    const double farthest = tuning::far_out * std::sqrt(std::max(square / total - mean * mean, 0.0));
+    const double mean = from_mean ? loops().dot(away.data(), room.data(), away.size()) / total : 0.0;
+    double square = 0.0;
+    for (std::size_t i = 0; i < room.size(); ++i) square += room[i] * (away[i] - mean) * (away[i] - mean);
+    const double farthest = tuning::far_out * std::sqrt(square / total);
     for (std::size_t i = 0; i < room.size(); ++i)
       if (room[i] > 0.0 && std::fabs(away[i] - mean) > farthest) room[i] = 0.0;
   }
 
   // The intercept, columns about their mean, and differences of the others.
-  PullBasis of_columns(const Columns& columns, const Vector& room) const {
+  PullBasis of_columns(const NearDependence<D>& near, const Columns& columns, const Vector& room) const {
     PullBasis basis;
     if (intercept_) basis.add(Vector(design_.n, 1.0), Vector(design_.n, 0.0));
     const double total = intercept_ ? sum_of(room) : 0.0;
-    const auto add = [&](Vector away, Vector off) {
+    const auto add = [&](Vector away, Vector off, int about) {
       const double mean = total > 0.0 ? loops().dot(away.data(), room.data(), away.size()) / total : 0.0;
       for (std::size_t i = 0; i < away.size() && mean != 0.0; ++i) {
         away[i] -= mean;
         off[i] += tuning::unit_rounding * std::fabs(away[i]);
       }
-      basis.add(std::move(away), std::move(off));
+      basis.add(std::move(away), std::move(off), about);
     };
-    for (int j : columns) add(column(j), Vector(design_.n, 0.0));
-    for (const Difference& difference : near_.differences()) add(difference.direction, difference.off);
+    for (int j : columns) add(column(j), Vector(design_.n, 0.0), j);
+    for (const Difference& difference : near.differences()) add(difference.direction, difference.off, -1);
     return basis;
   }
 
-  PullBasis eliminated(const Columns& columns, const Vector& room) const {
+  // Sets the basis that is left one after the other where there is room; false if it is not all.
+  bool eliminate(const Columns& columns, const Vector& carried, const Vector& room, PullBasis& basis) const {
     Elimination elimination(room.data(), design_.n);
     if (intercept_) elimination.add(Vector(design_.n, 1.0));
-    for (int j : columns) elimination.add(in_range(column(j), room));
-    for (const Difference& difference : near_.differences())
-      elimination.add(difference.direction, multiple(difference.off, 1.0 / tuning::unit_rounding));
-    PullBasis basis;
+    for (int j : columns) add_to(elimination, design_, j, room.data(), intercept_);
+    basis = PullBasis();
     while (elimination.step())
       basis.add(elimination.last().value, multiple(elimination.last().size, tuning::unit_rounding));
-    return basis;
+    return elimination.is_nothing_left(carried);
   }
   static Vector multiple(Vector of, double by) {
     for (double& value : of) value *= by;
     return of;
   }
-  // By a power of two, which rounds nothing.
-  static Vector in_range(Vector away, const Vector& room) {
-    double first, second;
-    loops().moments(away.data(), room.data(), away.size(), &first, &second);
-    int exponent = 0;
-    std::frexp(std::sqrt(second), &exponent);
-    if (second > 0.0 && std::isfinite(second))
-      for (double& a : away) a = std::ldexp(a, -exponent);
-    return away;
-  }
-
   const D& design_;
-  const NearDependence<D>& near_;
   const bool intercept_;
 };
 
@@ -208,10 +233,8 @@ inline double share_of_room(const PullBasis& basis, const double* residual, cons
   const std::size_t count = basis.count();
   RepairSystem system(count);
   basis.add_products(room, system.matrix.data(), count);
-  for (std::size_t c = 0; c < count; ++c) {
-    system.pulls[c] = basis.pull(c, residual);
-    system.tops[c] = basis.top(c, room);
-  }
+  for (std::size_t c = 0; c < count; ++c)
+    system.set(c, basis.pull(c, residual), basis.top(c, room), basis.blur(c, room));
   return system.share();
 }
 

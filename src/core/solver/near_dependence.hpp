@@ -4,6 +4,8 @@
 // that weighs next to nothing sets nothing apart. But the differences themselves come from an elimination, whose
 // rounding stays within each row: they are known where only samples of next to no weight show them.
 #pragma once
+#include <optional>
+
 #include "linalg/elimination.hpp"
 #include "linalg/vector_loops.hpp"
 #include "problem/design.hpp"
@@ -34,39 +36,39 @@ struct Pull {
   double most() const { return known + hidden; }
 };
 
+// Adds a column to an elimination, with a length of one by weight where it has one. Columns that were centred have
+// entries that were rounded beside others.
+template <Design D>
+void add_to(Elimination& elimination, const D& design, int j, const double* weight, bool is_centred) {
+  double sum, square, beside = 0.0;
+  design.moments(j, weight, sum, square);
+  double by = 1.0 / std::sqrt(square);
+  if (!std::isfinite(by)) by = 1.0;
+  else if (by == 0.0) by = tuning::into_range;
+  else if (is_centred) beside = 1.0 / std::sqrt(std::accumulate(weight, weight + design.n, 0.0));
+  Vector column(design.n, 0.0);
+  design.combine({j}, &by, column.data());
+  elimination.add(std::move(column), beside);
+}
+
 template <Design D>
 class NearDependence {
  public:
-  // Among columns that neither a penalty nor bounds on both sides hold.
+  // Among columns that neither a penalty nor a bound holds.
   NearDependence(const D& design, const double* weight, bool intercept, const Columns& candidates)
       : design_(design), weight_(weight), total_(0.0) {
     if (candidates.empty()) return;
     if (intercept) total_ = std::accumulate(weight, weight + design.n, 0.0);
-    const Columns others = doubtful(candidates);
-    if (!others.empty()) find_differences(others);
+    dependent_ = doubtful(candidates);
+    if (!is_clear()) find_differences();
   }
+
+  // Whether no column nearly depends on others: then none does among some of them.
+  bool is_clear() const { return dependent_.empty(); }
 
   const Columns& independent() const { return independent_; }
+  const Columns& dependent() const { return dependent_; }  // the others
   const std::vector<Difference>& differences() const { return differences_; }
-
-  // How strongly a residual pulls along any scores of the independent columns, by the weighted length of these.
-  double pull_of_independent(const double* residual) const {
-    const Vector pull = pulls(residual, total_ > 0.0 ? std::accumulate(residual, residual + design_.n, 0.0) : 0.0);
-    return std::sqrt(loops().dot(pull.data(), pull.data(), pull.size()));
-  }
-
-  // The same along those that are not held by a bound, of which is_loose(j) tells: by their coefficients, which may be
-  // larger than the scores that they make together.
-  template <class Loose>
-  double pull_of_loose(const double* residual, Loose&& is_loose) const {
-    double square = 0.0;
-    for (std::size_t a = 0; a < independent_.size(); ++a) {
-      if (!is_loose(independent_[a])) continue;
-      const double pull = design_.dot(independent_[a], residual) / length_[a];
-      square += pull * pull;
-    }
-    return std::sqrt(square) / least_;
-  }
 
  private:
   // The columns' weighted products, each divided by both lengths, and their means.
@@ -133,7 +135,6 @@ class NearDependence {
       length_.push_back(of.length[c]);
     }
     for (int c : left) others.push_back(candidates[c]);
-    if (!chosen.empty()) least_ = std::sqrt(smallest_square());
     return others;
   }
 
@@ -154,26 +155,13 @@ class NearDependence {
   }
 
   // What is left of the others when the intercept and the independent columns are eliminated, one after the other.
-  void find_differences(const Columns& others) {
+  void find_differences() {
     Elimination elimination(weight_, design_.n);
     if (total_ > 0.0) elimination.add(Vector(design_.n, 1.0));
-    for (int j : independent_) add_to(elimination, j);
+    for (int j : independent_) add_to(elimination, design_, j, weight_, total_ > 0.0);
     elimination.eliminate();
-    for (int j : others) add_to(elimination, j);
+    for (int j : dependent_) add_to(elimination, design_, j, weight_, total_ > 0.0);
     while (elimination.step()) add_difference(elimination.last());
-  }
-
-  // With a length of one by weight. Beside an intercept columns may have been centred, and their entries rounded then.
-  void add_to(Elimination& elimination, int j) const {
-    double sum, square;
-    design_.moments(j, weight_, sum, square);
-    const double by = 1.0 / std::sqrt(square);
-    if (!std::isfinite(by)) return;
-    Vector column(design_.n, 0.0);
-    design_.combine({j}, &by, column.data());
-    double beside = 0.0;
-    if (total_ > 0.0) beside = std::sqrt(loops().dot(column.data(), column.data(), column.size()) / column.size());
-    elimination.add(std::move(column), beside);
   }
 
   // Orthogonal to the independent columns and to the differences found before, by weight.
@@ -263,11 +251,39 @@ class NearDependence {
   const D& design_;
   const double* weight_;
   double total_;  // of the weights, where there is an intercept
-  Columns independent_;
+  Columns independent_, dependent_;
   Vector mean_, length_;
   std::vector<Vector> factor_;  // of their products by length, row by row
-  double least_ = 1.0;          // length of a combination whose coefficients, by length, have length one
   std::vector<Difference> differences_;
+};
+
+// The same among some of the columns that no penalty holds, as bounds come to hold the others.
+template <Design D>
+class NearDependenceOfSome {
+ public:
+  NearDependenceOfSome(const D& design, const double* weight, bool intercept, Columns all)
+      : design_(design), weight_(weight), intercept_(intercept), all_(std::move(all)),
+        of_all_(design, weight, intercept, all_) {}
+
+  const Columns& all() const { return all_; }
+  // Sorted columns; where none nearly depends on others, all columns are told of.
+  const NearDependence<D>& among(const Columns& some) {
+    if (of_all_.is_clear() || some == all_) return of_all_;
+    if (!of_some_ || some != some_) {
+      some_ = some;
+      of_some_.emplace(design_, weight_, intercept_, some_);
+    }
+    return *of_some_;
+  }
+
+ private:
+  const D& design_;
+  const double* weight_;
+  const bool intercept_;
+  const Columns all_;
+  const NearDependence<D> of_all_;
+  Columns some_;
+  std::optional<NearDependence<D>> of_some_;
 };
 
 }  // namespace clearning

@@ -54,8 +54,7 @@ class PenaltyGap {
     for (int j : set) {
       const double dual = -scale * v[j], b = x.b[j], l1 = at.l1(j), ridge = at.ridge(j);
       if (is_projected(problem_, x, j)) continue;  // the certificate counts what is left of it
-      if (problem_.penalty.is_free(j))
-        sum += tuning::farthest_free * scale * pull * screening_.length(j) * std::fabs(b);
+      if (problem_.penalty.is_free(j)) sum += scale * pull * screening_.length(j) * std::fabs(b);
       sum += pulled(v, j, pull).conjugate(scale, l1, ridge, at.lower(j), at.upper(j));
       if (b != 0.0) sum += l1 * std::fabs(b) + 0.5 * ridge * b * b - dual * b;
     }

@@ -68,13 +68,15 @@ class Screening {
   using Ranked = std::vector<std::pair<double, int>>;  // the worst has the smallest number
 
   // Brings v up to date where a column outside the set could matter to this dual point, or to one that is `off` from
-  // it; returns those above their threshold. Sets v outside the set.
+  // it; returns those above their threshold, or as near to it as rounding hides. Sets v outside the set.
   Ranked violators(const Stage<P>& at, const DualPoint& dual, Iterate& x, const WorkingSet& set, double off = 0.0) {
     const auto& quadratic = problem_.penalty.quadratic;
+    const double size = std::sqrt(loops().dot(dual.theta.data(), dual.theta.data(), dual.theta.size()));
+    const double pull = off + tuning::unit_rounding * size;
     Ranked found;
-    for (int j : correlate_outside(at, dual, x, set, off)) {
+    for (int j : correlate_outside(at, dual, x, set, pull)) {
       const double gradient = x.v[j] + quadratic.gradient_at_zero(dual.form, j, at.ridge_level());
-      const double noise = off > 0.0 ? off * lengths_[j] : 0.0;
+      const double noise = std::isfinite(lengths_[j]) ? pull * lengths_[j] : 0.0;
       double excess = 0.0;
       for (const double end : {gradient - noise, gradient + noise})
         excess = std::max(excess, optimality_violation(0.0, end, at.l1(j), at.lower(j), at.upper(j)));
@@ -109,8 +111,9 @@ class Screening {
   }
 
   // Exact correlations of the columns outside the set that could be above their threshold, and predicted ones of the
-  // others; all exact where most of them could.
-  Columns correlate_outside(const Stage<P>& at, const DualPoint& point, Iterate& x, const WorkingSet& set, double off) {
+  // others; all exact where most of them could. `pull`: what is unknown of correlations, by a column's length.
+  Columns correlate_outside(const Stage<P>& at, const DualPoint& point, Iterate& x, const WorkingSet& set,
+                            double pull) {
     const Vector& dual = point.theta;
     Columns doubtful;
     if (references_.empty() || problem_.p <= 2 * static_cast<Index>(set.size())) {
@@ -119,7 +122,8 @@ class Screening {
       correlate(problem_, doubtful, dual, x);
       return doubtful;
     }
-    const double radius = predict_outside(dual, x, set) + off;
+    // No norm is below a share of its column's length.
+    const double radius = predict_outside(dual, x, set) + pull / tuning::rounding_of_norms;
     for (int j : candidates(at, x, point.form, 1.0, radius))
       if (!set.holds(j)) doubtful.push_back(j);
     if (static_cast<double>(doubtful.size()) > tuning::doubtful_share * problem_.p) remember_all(dual, x, set);

@@ -172,8 +172,7 @@ template <class P, class Form = typename P::Form>
 class ClassCertificate {
  public:
   explicit ClassCertificate(const P& problem)
-      : problem_(problem), v_(problem.p * problem.m),
-        repair_(problem.design, problem.near, problem.settings.intercept) {}
+      : problem_(problem), v_(problem.p * problem.m), repair_(problem.design, problem.settings.intercept) {}
 
   // Correlations of all columns with the last dual point that was looked at in full.
   const Vector& correlations() const { return v_; }
@@ -199,25 +198,35 @@ class ClassCertificate {
   // The gap of the iterate at a point that samples_share has made feasible for the samples.
   double gap(const ClassIterate& x, const Level& at, const ClassDual& dual_pair) {
     const Vector& r = dual_pair.r;
-    const double share = share_of_room(r);
-    const bool is_told = share <= 1.0;
-    if (std::isfinite(share) && !is_told) return INFINITY;
-    const auto uneven = is_told ? dual_point::Unevenness{} : dual_point::uneven(problem_, x, r, objective(x, at));
-    const double off = is_told ? share * longest_room() : uneven.pull;
-    correlate_near(x, at, r, off);
     const double size = std::sqrt(loops().dot(r.data(), r.data(), r.size()));
+    if (problem_.free.empty()) return gap_of_penalised(x, at, r, size);
+    correlate_near(x, at, r, 0.0);
+    const double share = share_of_room(r);
+    if (!(share <= 1.0)) return INFINITY;
+    const double off = share * longest_room();
+    if (off > 0.0) correlate_near(x, at, r, off);
     if (!is_orthogonal(size) || !is_orthogonal_to_differences(r)) return INFINITY;
     const Correlations dual{v_, problem_.length, tuning::unit_rounding * size + off};
     const double scale = problem_.penalty.feasible_scale(at, dual);
     const double coefficients = problem_.penalty.gap(at, dual, scale, x.b);
-    const double own = class_loops().divergence(problem_.loss, problem_.samples, x.s.data(), r.data(), scale);
-    if (!is_told) return std::max(coefficients, 0.0) + own + uneven.cost + leftover(x, at, r);
-    double of_samples = own + share * most_at_edges(x, r);
+    double of_samples = divergence(x, r, scale) + share * most_at_edges(x, r);
     if (scale == 1.0) of_samples = std::min(of_samples, divergence_near(x, r, share));
     return std::max(coefficients, 0.0) + of_samples + moved(x, off);
   }
 
  private:
+  // Where nothing but intercepts has no penalty: what is left of their pull is weighed by what they can be.
+  double gap_of_penalised(const ClassIterate& x, const Level& at, const Vector& r, double size) {
+    const auto uneven = dual_point::uneven(problem_, x, r, objective(x, at));
+    correlate_near(x, at, r, uneven.pull);
+    const Correlations dual{v_, problem_.length, tuning::unit_rounding * size + uneven.pull};
+    const double scale = problem_.penalty.feasible_scale(at, dual);
+    return std::max(problem_.penalty.gap(at, dual, scale, x.b), 0.0) + divergence(x, r, scale) + uneven.cost;
+  }
+  double divergence(const ClassIterate& x, const Vector& r, double scale) const {
+    return class_loops().divergence(problem_.loss, problem_.samples, x.s.data(), r.data(), scale);
+  }
+
   // Sets all correlations to what the references foresee, and finds the columns of which that is not enough.
   Columns near_columns(const ClassIterate& x, const Level& at, const Vector& r, double off) {
     const double radius = references_.predict(r, v_);
@@ -258,22 +267,33 @@ class ClassCertificate {
         });
     return all;
   }
-  // The share that weights have to lose or gain at most until nothing pulls at intercepts and free columns. A sample's
-  // weights s move by (diag s - s s') times what its classes are to move by, so that they sum to one.
+  // The share that weights have to lose or gain at most until nothing pulls at intercepts and free columns; infinite
+  // where room does not tell. A sample's weights s move by (diag s - s s') times what its classes are to move by, so
+  // that they sum to one. Where bounds hold some coefficients of free columns, nothing is told of columns that nearly
+  // depend on each other.
   double share_of_room(const Vector& r) {
-    if (problem_.penalty.has_bounds() || problem_.free.empty()) return INFINITY;
+    const bool are_all_loose = !problem_.penalty.bounds_what_is_free();
+    if (!are_all_loose && !problem_.near.is_clear()) return INFINITY;
     const Index n = problem_.n;
-    Vector room(n, 0.0);
+    Vector room(n, 0.0), carried(n, 0.0);
     room_.assign(r.size(), 0.0);
     for (int k = 0; k < problem_.m; ++k)
       for (Index i = 0; i < n; ++i) {
         const double unit = problem_.loss.kappa * problem_.samples.weight[i], weight = weight_of(r, i, k);
         room_[k * n + i] = std::max(std::min(weight, unit - weight), 0.0);
         room[i] += room_[k * n + i];
+        carried[i] += std::fabs(r[k * n + i]);
       }
     return repair_.share(
-        room, [](int) { return true; },
+        problem_.near, carried, room, are_all_loose, [](int) { return true; },
         [&](const PullBasis& basis, const Vector& left) { return share_of_weights(basis, r, left); });
+  }
+  // Whether a coefficient of a free column pulls, if at all, where no bound holds it.
+  bool must_not_pull(const Vector& r, int j, int k) const {
+    const Index block = problem_.penalty.block_of(j, k);
+    if (problem_.penalty.must_vanish(v_, block)) return true;
+    const double size = std::sqrt(loops().dot(r.data() + k * problem_.n, r.data() + k * problem_.n, problem_.n));
+    return std::fabs(v_[static_cast<std::size_t>(j) * problem_.m + k]) <= tuning::rounding * size * problem_.length[j];
   }
   double longest_room() const {
     const Vector square = squares(room_);
@@ -281,26 +301,44 @@ class ClassCertificate {
   }
   double share_of_weights(const PullBasis& basis, const Vector& r, const Vector& room) const {
     const int m = problem_.m;
-    const std::size_t n = problem_.n, count = basis.count() * m;
+    const std::size_t n = problem_.n, each = basis.count(), count = each * m;
     if (count > tuning::most_repaired) return INFINITY;
     RepairSystem system(count);
     Vector weighted(n);
     for (int k = 0; k < m; ++k)
       for (int l = 0; l <= k; ++l) {
-        // What all classes share has no curvature and no pull.
         for (std::size_t i = 0; i < n; ++i) {
           const double unit = problem_.loss.kappa * problem_.samples.weight[i];
           const double own = weight_of(r, i, k), other = weight_of(r, i, l);
-          weighted[i] = room[i] > 0.0 ? (k == l ? own : 0.0) - own * (other / unit) + room[i] / m : 0.0;
+          weighted[i] = room[i] > 0.0 ? (k == l ? own : 0.0) - own * (other / unit) : 0.0;
         }
-        basis.add_products(weighted, system.matrix.data() + k * basis.count() * count + l * basis.count(), count);
+        basis.add_products(weighted, system.matrix.data() + k * each * count + l * each, count);
       }
+    std::vector<char> must_not(count, 1);
     for (int k = 0; k < m; ++k)
-      for (std::size_t c = 0; c < basis.count(); ++c) {
-        system.pulls[c + k * basis.count()] = basis.pull(c, r.data() + k * n);
-        system.tops[c + k * basis.count()] = 2.0 * basis.top(c, room);
+      for (std::size_t c = 0; c < each; ++c) {
+        const std::size_t row = c + k * each;
+        system.set(row, basis.pull(c, r.data() + k * n), 2.0 * basis.top(c, room), basis.blur(c, room));
+        if (basis.of[c] >= 0) must_not[row] = must_not_pull(r, basis.of[c], k);
       }
+    share_among_classes(basis, room, must_not, system);
+    system.keep([&](std::size_t row) { return must_not[row] != 0; });
     return system.share();
+  }
+  // What all classes share has no curvature, and no pull: it is given some curvature where it is among what must not
+  // pull.
+  void share_among_classes(const PullBasis& basis, const Vector& room, const std::vector<char>& must_not,
+                           RepairSystem& system) const {
+    const int m = problem_.m;
+    const std::size_t each = basis.count(), count = each * m;
+    Vector common(each * each, 0.0);
+    basis.add_products(room, common.data(), each);
+    std::vector<char> is_whole(each, 1);
+    for (std::size_t row = 0; row < count; ++row) is_whole[row % each] &= must_not[row];
+    for (std::size_t c = 0; c < count; ++c)
+      for (std::size_t row = 0; row <= c; ++row)
+        if (is_whole[c % each] && is_whole[row % each])
+          system.matrix[c * count + row] += common[(c % each) * each + row % each] / m;
   }
   double weight_of(const Vector& r, Index i, int k) const {
     const bool is_own = static_cast<int>(problem_.samples.label[i]) == k;
@@ -357,32 +395,6 @@ class ClassCertificate {
     return sum;
   }
 
-  // Where room does not tell: what rounding leaves of the pull along free columns, times what it pulls at.
-  double leftover(const ClassIterate& x, const Level& at, const Vector& r) const {
-    double sum = 0.0;
-    if (problem_.free.empty()) return sum;
-    for (int block : problem_.free)
-      problem_.penalty.each_coefficient(block, [&](int j, int k) {
-        const std::size_t t = static_cast<std::size_t>(j) * problem_.m + k;
-        sum += 2.0 * std::fabs(v_[t] * x.b[t]);
-      });
-    return sum + pull(r) * reach(x, at);
-  }
-
-  // Along free columns and their differences, of all classes together. A column that its bound holds may pull.
-  double pull(const Vector& r) const {
-    double sum = 0.0;
-    for (int k = 0; k < problem_.m; ++k) {
-      const double* part = r.data() + k * problem_.n;
-      sum += problem_.penalty.has_bounds()
-                 ? problem_.near.pull_of_loose(
-                       part, [&](int j) { return problem_.penalty.must_vanish(v_, problem_.penalty.block_of(j, k)); })
-                 : problem_.near.pull_of_independent(part);
-      for (const Difference& difference : problem_.near.differences()) sum += Pull(difference, part).most();
-    }
-    return sum;
-  }
-
   // Whether the pull along differences of columns without a penalty is next to none.
   bool is_orthogonal_to_differences(const Vector& r) const {
     for (int k = 0; k < problem_.m; ++k) {
@@ -396,16 +408,6 @@ class ClassCertificate {
     return true;
   }
 
-  // The longest scores of a class that coefficients without a penalty make: beside what others may take back of them,
-  // the solution's own are taken to be so many times the iterate's at most.
-  double reach(const ClassIterate& x, const Level& at) const {
-    const double natural = problem_.loss.u + problem_.loss.rho * std::log(static_cast<double>(problem_.m));
-    double square = 0.0;
-    for (int k = 0; k < problem_.m; ++k)
-      for (Index i = 0; i < problem_.n; ++i)
-        square += problem_.samples.weight[i] * std::pow(x.score[k * problem_.n + i], 2);
-    return tuning::farthest_free * (std::sqrt(square) + natural) + problem_.held.at(objective(x, at), at.l1, at.ridge);
-  }
   double objective(const ClassIterate& x, const Level& at) const {
     return x.loss + problem_.penalty.value(at, every_index(problem_.p), x.b);
   }

@@ -11,7 +11,6 @@
 #include "problem/panel.hpp"
 #include "problem/problem.hpp"
 #include "solver/near_dependence.hpp"
-#include "solver/reach.hpp"
 
 namespace clearning {
 
@@ -31,13 +30,12 @@ struct ClassProblem {
   const Columns free;  // blocks without any penalty
   const Columns open;  // features whose row has no penalty and no bounds: the loss sees differences within it only
   const NearDependence<D> near;  // of features without a penalty that nearly depend on each other
-  const HeldReach held;          // what other features may take back of their scores
   const Vector length;
 
   ClassProblem(D x, MultiCoherence phi, ClassSamples s, Pen net, Settings how, Form coupling = {})
       : design(std::move(x)), loss(phi), samples(s), penalty(std::move(net)), form(coupling), settings(std::move(how)),
         n(design.n), p(design.p), m(s.m), free(free_blocks()), open(open_features()),
-        near(design, s.weight, settings.intercept, far_reaching()), held(reach_of_held()), length(lengths()) {}
+        near(design, s.weight, settings.intercept, far_reaching()), length(lengths()) {}
   ClassProblem(const ClassProblem&) = delete;  // its parts know each other
 
   Level level(double alpha) const { return {alpha * penalty.l1_ratio, alpha * (1.0 - penalty.l1_ratio)}; }
@@ -62,18 +60,6 @@ struct ClassProblem {
     for (Index j = 0; j < p; ++j)
       if (penalty.reaches_far(j)) found.push_back(static_cast<int>(j));
     return found;
-  }
-  HeldReach reach_of_held() const {
-    HeldReach reach;
-    if (far_reaching().empty()) return reach;
-    const double total = settings.intercept ? std::accumulate(samples.weight, samples.weight + n, 0.0) : 0.0;
-    Vector of_features(p);
-    for (Index j = 0; j < p; ++j) of_features[j] = length_of_scores(design, j, samples.weight, total);
-    for (Index block = 0; block < penalty.blocks(); ++block)
-      if (!penalty.is_free(block) || std::isfinite(penalty.most(block)))
-        reach.add(penalty.length(block, of_features), penalty.factor(block), penalty.ridge_factor(block),
-                  penalty.most(block));
-    return reach;
   }
   Vector lengths() const {
     const Vector one(n, 1.0);
