@@ -251,7 +251,7 @@ inline constexpr double orthogonal = 1e-11;
 // is made orthogonal to the others, and steps in which the least of all their combinations is looked for (a triangle of
 // ones, 40 columns: no pivot is small).
 inline constexpr double clearly_apart = 1e-4;
-inline constexpr double same_column = 2e-14;
+inline constexpr double same_column = 5e-15;
 inline constexpr int rounds_of_rest = 3;
 inline constexpr int inverse_iterations = 10;
 // The smallest value of a matrix in units of its diagonal that tells how weights can be moved until no pull is left,

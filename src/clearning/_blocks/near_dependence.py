@@ -22,7 +22,7 @@ from clearning._designs import Array, Indices, as_dense
 # Sums of products tell columns apart of which no combination is below this share of their length;
 # a combination below the second is nothing, for what double precision can say.
 CLEARLY_APART = 2e-5
-NOTHING = 2e-14
+NOTHING = 5e-15
 
 
 @dataclass(frozen=True)
