@@ -19,6 +19,8 @@ from scipy.optimize import linprog
 from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import StratifiedKFold
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 from clearning import (
@@ -270,3 +272,25 @@ def test_the_null_model_is_fitted_to_tiny_columns_without_a_penalty(scale):
     assert tiny.null_objective == pytest.approx(usual.null_objective, rel=1e-6)
     assert tiny.objectives == pytest.approx(usual.objectives, rel=1e-3)
     assert tiny.converged.all()
+
+
+@pytest.mark.parametrize("l1_ratio", [0.5, 1.0])
+def test_starts_from_afar_are_proved(l1_ratio):
+    """Each from the solution at a penalty three times as large: too far for a low temperature."""
+    X, y = load_breast_cancer(return_X_y=True)
+    Z = StandardScaler().fit_transform(X)
+    for train, _ in StratifiedKFold(5).split(Z, y):
+        start = {}
+        for alpha in 0.386765 * 10 ** (-0.5 * np.arange(8)):
+            path = clearning_path(
+                Z[train], y[train], loss="hinge", alphas=[alpha], l1_ratio=l1_ratio, **start
+            )
+            assert path.converged[0]
+            start = {"coef_init": path.coefs[0], "intercept_init": path.intercepts[0]}
+
+
+def test_a_search_is_proved_throughout():
+    X, y = load_breast_cancer(return_X_y=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ConvergenceWarning)
+        CLearningClassifierCV(loss="hinge").fit(StandardScaler().fit_transform(X), y)

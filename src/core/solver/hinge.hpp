@@ -61,10 +61,12 @@ class CoolingCourse {
   bool after_failure() { return cool(); }
 
   void warm_up() {
-    const bool fresh = solver_.working_set().size() == 0;
+    if (solver_.working_set().size() == 0) warm_up_to(tuning::first_temperature);
+    else warm_up_to(std::min(tuning::first_temperature, tuning::rewarming * temperature()));
+  }
+  void warm_up_to(double temperature) {
     solver_.forget_path();
-    solver_.change_loss(Hinge::warmed(fresh ? tuning::first_temperature
-                                            : std::min(tuning::first_temperature, tuning::rewarming * temperature())));
+    solver_.change_loss(Hinge::warmed(temperature));
   }
 
  private:
@@ -128,9 +130,15 @@ class HingeSolver {
       if (std::isfinite(ascent_.gap())) adopt(out);
       if (out.converged) return prove(solver_, cooling.loss(), out);
     }
+    const bool begins_cold = solver_.working_set().size() > 0;
     cooling.warm_up();
     solver_.choose_columns(previous_alpha);
     run_beyond_rounding(solver_, cooling, out);
+    // A start may be too far for a low temperature.
+    if (begins_cold && !out.converged && out.iterations < problem.settings.max_iter) {
+      cooling.warm_up_to(tuning::first_temperature);
+      run_beyond_rounding(solver_, cooling, out);
+    }
     if (ascends && !out.converged && ascent_.gap() < out.gap) adopt(out);
     else centre();
     return prove(solver_, cooling.loss(), out);
