@@ -438,7 +438,34 @@ def draw(seed: int, index: int) -> Problem:
     problem = kinds[rng.choice(len(kinds), p=shares / shares.sum())].draw(rng)
     if chance(rng, 0.08):
         return spoil(rng, problem)
-    return _nearly_equal(rng, problem) if chance(rng, 0.06) else problem
+    problem = _nearly_equal(rng, problem) if chance(rng, 0.06) else problem
+    return _with_a_hidden_detail(rng, problem) if chance(rng, 0.02) else problem
+
+
+def _with_a_hidden_detail(rng: Rng, problem: Problem) -> Problem:
+    """Two columns without a penalty that differ by next to nothing, but for a few rows.
+
+    The difference tells the classes, in all rows; its coefficient can go as far as it needs to.
+    """
+    if problem.kind not in ("linear_path", "linear", "temperature_path"):
+        return problem
+    n, p = problem.X.shape
+    whole = any(step.startswith(("float32", "int")) for step in problem.storage)
+    if n < 8 or p < 2 or whole:
+        return problem
+    X, (behind, hidden) = problem.X.copy(), rng.permutation(p)[:2]
+    X[:, behind] = rng.standard_normal(n) * power(rng, -1, 2)
+    detail = (0.7 * problem.signs + rng.standard_normal(n)) * power(rng, -13, -6)
+    few = rng.permutation(n)[: int(rng.integers(1, 1 + n // 4))]
+    detail[few] = problem.signs[few] * power(rng, -2, 3, len(few))
+    X[:, hidden] = X[:, behind] + detail
+    columns = {name: values.copy() for name, values in problem.columns.items()}
+    factor = columns.setdefault("penalty_factor", np.ones(p))
+    factor[[behind, hidden]] = 0.0
+    for name, end in (("lower", -np.inf), ("upper", np.inf)):
+        if name in columns:
+            columns[name][[behind, hidden]] = end
+    return replace(problem, X=X, columns=columns)
 
 
 def _nearly_equal(rng: Rng, problem: Problem) -> Problem:

@@ -17,12 +17,31 @@ from scipy.optimize import minimize
 MAX_STEPS = 150
 # Columns that differ by less than this share of their length are told apart by their last digits.
 SAME_COLUMN = 2e-14
+# Rows stand out that are so many times farther than the median; looked for so many times.
+FAR_OUT = 100.0
+FAR_ROUNDS = 4
 
 
 def descend(plain: Plain | ClassPlain, alpha: float, start: Point) -> Point:
-    """Go down from a point; the hinge through colder and colder coherence functions."""
+    """Go down from a point, and once more without the rows that alone tell columns apart."""
     if isinstance(plain, ClassPlain):
         return plain.descend(alpha, start)
+    found = [start, _descend_cooling(plain, alpha, start)]
+    kept = _rows_that_are_near(plain)
+    if not kept.all():
+        near = replace(
+            plain,
+            X=plain.X[kept],
+            y=plain.y[kept],
+            weight=plain.weight[kept],
+            offset=plain.offset[kept],
+        )
+        found.append(_descend_cooling(near, alpha, start))
+    return min(found, key=lambda at: plain.value(at, alpha))
+
+
+def _descend_cooling(plain: Plain, alpha: float, start: Point) -> Point:
+    """The hinge goes through colder and colder coherence functions."""
     if plain.loss.name != "hinge":
         return _descend(plain, alpha, start)
     size = max(plain.loss.u, 1e-300)
@@ -30,6 +49,27 @@ def descend(plain: Plain | ClassPlain, alpha: float, start: Point) -> Point:
         smooth = plain.with_loss(name="coherence", rho=rho, scaled=False)
         start = min(start, _descend(smooth, alpha, start), key=lambda at: plain.value(at, alpha))
     return start
+
+
+def _rows_that_are_near(plain: Plain) -> np.ndarray:
+    """Which rows do not stand out in what sets columns without a penalty apart.
+
+    A rival may put those that do on their right side, as far as it likes.
+    """
+    kept = plain.weight > 0
+    loose = plain.free & np.isinf(plain.lower) & np.isinf(plain.upper)
+    if plain.Q.ndim == 2 or loose.sum() < 2:
+        return np.ones_like(kept)
+    for _ in range(FAR_ROUNDS):
+        with np.errstate(all="ignore"):
+            Z = plain.X[np.ix_(kept, loose)]
+            rests = np.abs(_orthogonal(Z - plain.fit_intercept * Z.mean(axis=0))[0])
+            typical = np.median(rests, axis=0)
+            out = (rests > FAR_OUT * typical) & (typical > 0)
+        if not out.any() or 2 * np.count_nonzero(~out.any(axis=1)) < len(kept):
+            break
+        kept[np.flatnonzero(kept)[out.any(axis=1)]] = False
+    return kept
 
 
 def best_without_penalty(plain: Plain | ClassPlain) -> Point:
