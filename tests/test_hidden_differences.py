@@ -237,6 +237,54 @@ def test_what_depends_in_all_rows_costs_blocks_no_proof(repeat, m, fit_intercept
     assert model.dual_gap_ <= 1e-6
 
 
+@pytest.mark.parametrize("seed", [3747, 745, 3273])
+def test_a_detail_of_three_classes_beside_a_bound(seed):
+    rng = np.random.default_rng(seed)
+    n = 60
+    y = np.r_[:3, rng.integers(0, 3, n - 3)]
+    power = int(rng.integers(20, 37))
+    side = np.where(y == 0, 1.0, -1.0)
+    told = np.round((side * 0.5 + rng.standard_normal(n)) * 32) / 32
+    told[:8] = side[:8] * 2.0 ** (power + rng.integers(-12, 4, 8))
+    options = {"loss": "logistic", "penalty_factor": [0.0], "alphas": [1.0]}
+    options["bounds"] = ([-np.inf], [0.0])
+    path = clearning_path(told[:, None] * 2.0**-power, y, tol=1e-3, **options)
+    rival = clearning_path(told[:, None], y, tol=1e-9, max_iter=1000, **options)
+    assert_true(path, rival.objectives[0])
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "huberized_hinge"])
+def test_columns_without_weight_in_blocks_excuse_no_others(loss):
+    """Two that are equal, in rows without dual weight, beside a detail that such rows give away."""
+    rng, n, far, small = np.random.default_rng(1), 1000, 40, 2.0**-44
+    y = np.where(rng.random(n) < 0.5, 1.0, -1.0)
+    told = dyadic_signal(rng, y)
+    x = np.round((0.5 * y + rng.standard_normal(n)) * 128) / 128
+    detail, twice = told * small, np.zeros(n)
+    detail[:far], x[:far], twice[:far] = y[:far], 64 * y[:far], 1.0
+    options = {"loss": loss, "fit_intercept": False}
+    model = BlockwiseCLearningClassifier(alpha=1.0, penalty_factor=np.zeros(4), **options)
+    model.fit(np.c_[x, x + detail, twice, twice], y)
+    rival = clearning_path(
+        np.c_[x, np.clip(told, -100, 100)], y, alphas=[1.0], penalty_factor=[0, 0], **options
+    )
+    assert model.objective_ - model.dual_gap_ <= rival.objectives[0] + 1e-9
+
+
+@pytest.mark.parametrize("m", [2, 3])
+def test_repeated_dummies_in_blocks_are_proved_wherever_they_stand(m):
+    rng = np.random.default_rng(0)
+    dummies = np.eye(4)[rng.integers(0, 4, 900)]
+    Z = rng.standard_normal((900, 2))
+    y = np.digitize(Z[:, 0] + dummies[:, 1] + rng.logistic(size=900), [-0.5, 1.0][: m - 1])
+    X = np.c_[dummies[:, :2].sum(axis=1), dummies, dummies[:, 0], Z]
+    factors = np.r_[np.zeros(7), 1.0]
+    model = BlockwiseCLearningClassifier(
+        alpha=0.1, penalty_factor=factors, fit_intercept=False
+    ).fit(X, y)
+    assert model.dual_gap_ <= 1e-6
+
+
 def test_a_column_at_its_threshold_but_for_rounding():
     """Just below the penalty at which it would come in, if its mean had not taken its digits."""
     rng, n = np.random.default_rng(183), 40

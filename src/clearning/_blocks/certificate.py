@@ -172,14 +172,16 @@ def _orthogonal(reach: Reach, at: Point, chosen: NDArray[np.bool_], of_sums: Arr
     `of_sums` what rounding may have made of their products. Infinite where nothing is known.
     """
     width, sizes = len(at.slope), np.concatenate([[1.0], reach.largest_free])
-    # A column that is zero in all rows pulls at nothing, one without weight in its rows neither.
+    # A column that is zero in all rows pulls at nothing, one without weight in its rows neither. Of
+    # the combinations that are nothing as many may be made of such columns.
     system = _flows(at.border)
-    zeros = int((chosen & (sizes == 0)).any(axis=0).sum())
     is_whole = bool((chosen[:, 1:].sum(axis=1) == reach.dependence.count).all())
+    asked = chosen
     chosen = chosen & (sizes > 0) & (np.einsum("jaja->ja", system) > 0)
     if not chosen.any():
         return 0.0
-    nothing = max(reach.dependence.nothing - zeros, 0) if is_whole else 0
+    dropped = int((asked & ~chosen).any(axis=0).sum())
+    nothing = max(reach.dependence.nothing - dropped, 0) if is_whole else 0
     # What all scores share moves no weight from class to class.
     idle = nothing if width == 1 else nothing * (width - 1) + int(chosen.all(axis=0).sum())
     products = np.c_[at.slope, at.v[:, reach.free]]

@@ -23,6 +23,8 @@ from clearning._designs import Array, Indices, as_dense
 # a combination below the second is nothing, for what double precision can say.
 CLEARLY_APART = 2e-5
 NOTHING = 5e-15
+# Coefficients of a combination that are no more than rounding.
+LEFTOVER = 1e-13
 
 
 @dataclass(frozen=True)
@@ -144,4 +146,6 @@ def _disentangled(combinations: Array, roughness: Array) -> Array:
             rows[done + 1 :] -= below[:, None] * rows[done]
             done += 1
         rows[done:, column] = 0.0
+    # What rounding leaves of the columns that are not looked at would be all of it in some rows.
+    rows[np.abs(rows) <= LEFTOVER * np.abs(rows).max(axis=1, keepdims=True)] = 0.0
     return rows

@@ -70,17 +70,40 @@ class DualProjection {
   }
 
  private:
+  // A column at its bound whose pull is no more than what the moves change may come to pull to the other side, where no
+  // bound holds it: then it must not pull either.
   double share_of_given_room() {
-    // A column at its bound that hardly pulls may be one that pulls to the other side, where no bound holds it.
-    Columns must_not;
+    Columns must_not, held;
     for (int j : near_.all())
-      if (std::binary_search(loose_.begin(), loose_.end(), j) || hardly_pulls(j)) must_not.push_back(j);
+      (std::binary_search(loose_.begin(), loose_.end(), j) || hardly_pulls(j) ? must_not : held).push_back(j);
+    while (true) {
+      Vector room(room_);
+      const double share = share_that_frees(must_not, room);
+      if (!(share <= 1.0)) return INFINITY;
+      const auto moved = [&](int j) { return std::fabs(problem_.design.dot(j, dual_.data())) <= share * change(j); };
+      const auto first = std::stable_partition(held.begin(), held.end(), [&](int j) { return !moved(j); });
+      if (first == held.end()) {
+        room_ = std::move(room);
+        return share;
+      }
+      must_not.insert(must_not.end(), first, held.end());
+      std::sort(must_not.begin(), must_not.end());
+      held.erase(first, held.end());
+    }
+  }
+  double share_that_frees(const Columns& must_not, Vector& room) {
     return repair_.share(
-        near_.among(must_not), dual_, room_, true,
+        near_.among(must_not), dual_, room,
         [&](int j) { return std::binary_search(must_not.begin(), must_not.end(), j); },
-        [&](const PullBasis& basis, const Vector& room) {
-          return clearning::share_of_room(basis, dual_.data(), room);
+        [&](const PullBasis& basis, const Vector& left) {
+          return clearning::share_of_room(basis, dual_.data(), left);
         });
+  }
+  // How much of a column's pull all the room is.
+  double change(int j) const {
+    double first, second;
+    problem_.design.moments(j, room_.data(), first, second);
+    return std::sqrt(sum_of(room_)) * std::sqrt(second);
   }
 
   static Columns far_reaching(const P& problem) {

@@ -23,12 +23,10 @@ inline double compensated_dot(const double* a, const double* b, std::size_t n) {
 // Combinations of the intercept and columns without a penalty, and how far rounding may have put each entry off.
 struct PullBasis {
   std::vector<Vector> columns, off;
-  Columns of;  // the column of the design that each is about, or none
 
-  void add(Vector column, Vector error, int about = -1) {
+  void add(Vector column, Vector error) {
     columns.push_back(std::move(column));
     off.push_back(std::move(error));
-    of.push_back(about);
   }
   std::size_t count() const { return columns.size(); }
   // How strongly a residual pulls along one of them at most.
@@ -85,21 +83,6 @@ struct RepairSystem {
     blurs[row] = blur;
   }
 
-  // Leaves only those equations for which kept(row) holds.
-  template <class Kept>
-  void keep(Kept&& kept) {
-    const std::size_t count = pulls.size();
-    std::vector<std::size_t> rows;
-    for (std::size_t c = 0; c < count; ++c)
-      if (kept(c)) rows.push_back(c);
-    RepairSystem some(rows.size());
-    for (std::size_t c = 0; c < rows.size(); ++c) {
-      for (std::size_t r = 0; r <= c; ++r) some.matrix[c * rows.size() + r] = matrix[rows[c] * count + rows[r]];
-      some.set(c, pulls[rows[c]], tops[rows[c]], blurs[rows[c]]);
-    }
-    *this = std::move(some);
-  }
-
   // The largest share of any sample; infinite where the matrix does not tell.
   double share() {
     const std::size_t count = pulls.size();
@@ -150,10 +133,9 @@ class DualRepair {
 
   // The smallest share of their room that share_of(basis, room) finds for a basis of the columns that `near` is about,
   // of which must_not(j) tells which are in it; infinite where none tells. Rows that are far out lose their room.
-  // carried: what dual weight each row has; none pulls at anything. A basis whose columns are combinations is asked for
-  // only where all of them are in it, for all that may pull.
+  // carried: what dual weight each row has; none pulls at anything.
   template <class MustNot, class Share>
-  double share(const NearDependence<D>& near, const Vector& carried, Vector& room, bool combines, MustNot&& must_not,
+  double share(const NearDependence<D>& near, const Vector& carried, Vector& room, MustNot&& must_not,
                Share&& share_of) const {
     Columns columns;
     for (int j : near.independent())
@@ -163,7 +145,7 @@ class DualRepair {
     for (int j : columns) keep_near(column(j), intercept_, room);
     for (const Difference& difference : near.differences()) keep_near(difference.direction, intercept_, room);
     const double by_columns = share_of(of_columns(near, columns, room), room);
-    if (by_columns <= tuning::little_room || all.size() > tuning::most_eliminated || !combines) return by_columns;
+    if (by_columns <= tuning::little_room || all.size() > tuning::most_eliminated) return by_columns;
     // Columns that only rows far out tell apart are small where there is room, once one after the other is eliminated.
     // One of which nothing is left there must be nothing where there is any weight: no room would make up for its pull.
     PullBasis basis;
@@ -197,16 +179,16 @@ class DualRepair {
     PullBasis basis;
     if (intercept_) basis.add(Vector(design_.n, 1.0), Vector(design_.n, 0.0));
     const double total = intercept_ ? sum_of(room) : 0.0;
-    const auto add = [&](Vector away, Vector off, int about) {
+    const auto add = [&](Vector away, Vector off) {
       const double mean = total > 0.0 ? loops().dot(away.data(), room.data(), away.size()) / total : 0.0;
       for (std::size_t i = 0; i < away.size() && mean != 0.0; ++i) {
         away[i] -= mean;
         off[i] += tuning::unit_rounding * std::fabs(away[i]);
       }
-      basis.add(std::move(away), std::move(off), about);
+      basis.add(std::move(away), std::move(off));
     };
-    for (int j : columns) add(column(j), Vector(design_.n, 0.0), j);
-    for (const Difference& difference : near.differences()) add(difference.direction, difference.off, -1);
+    for (int j : columns) add(column(j), Vector(design_.n, 0.0));
+    for (const Difference& difference : near.differences()) add(difference.direction, difference.off);
     return basis;
   }
 

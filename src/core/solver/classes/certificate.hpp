@@ -172,7 +172,8 @@ template <class P, class Form = typename P::Form>
 class ClassCertificate {
  public:
   explicit ClassCertificate(const P& problem)
-      : problem_(problem), v_(problem.p * problem.m), repair_(problem.design, problem.settings.intercept) {}
+      : problem_(problem), v_(problem.p * problem.m), repair_(problem.design, problem.settings.intercept),
+        bounds_what_is_free_(problem.penalty.bounds_what_is_free()) {}
 
   // Correlations of all columns with the last dual point that was looked at in full.
   const Vector& correlations() const { return v_; }
@@ -267,13 +268,11 @@ class ClassCertificate {
         });
     return all;
   }
-  // The share that weights have to lose or gain at most until nothing pulls at intercepts and free columns; infinite
-  // where room does not tell. A sample's weights s move by (diag s - s s') times what its classes are to move by, so
-  // that they sum to one. Where bounds hold some coefficients of free columns, nothing is told of columns that nearly
-  // depend on each other.
+  // The share that weights have to lose or gain at most until nothing pulls at intercepts and free columns, those that
+  // a bound holds on one side among them; infinite where room does not tell. A sample's weights s move by (diag s - s
+  // s') times what its classes are to move by, so that they sum to one.
   double share_of_room(const Vector& r) {
-    const bool are_all_loose = !problem_.penalty.bounds_what_is_free();
-    if (!are_all_loose && !problem_.near.is_clear()) return INFINITY;
+    if (bounds_what_is_free_) return INFINITY;
     const Index n = problem_.n;
     Vector room(n, 0.0), carried(n, 0.0);
     room_.assign(r.size(), 0.0);
@@ -285,15 +284,8 @@ class ClassCertificate {
         carried[i] += std::fabs(r[k * n + i]);
       }
     return repair_.share(
-        problem_.near, carried, room, are_all_loose, [](int) { return true; },
+        problem_.near, carried, room, [](int) { return true; },
         [&](const PullBasis& basis, const Vector& left) { return share_of_weights(basis, r, left); });
-  }
-  // Whether a coefficient of a free column pulls, if at all, where no bound holds it.
-  bool must_not_pull(const Vector& r, int j, int k) const {
-    const Index block = problem_.penalty.block_of(j, k);
-    if (problem_.penalty.must_vanish(v_, block)) return true;
-    const double size = std::sqrt(loops().dot(r.data() + k * problem_.n, r.data() + k * problem_.n, problem_.n));
-    return std::fabs(v_[static_cast<std::size_t>(j) * problem_.m + k]) <= tuning::rounding * size * problem_.length[j];
   }
   double longest_room() const {
     const Vector square = squares(room_);
@@ -307,38 +299,35 @@ class ClassCertificate {
     Vector weighted(n);
     for (int k = 0; k < m; ++k)
       for (int l = 0; l <= k; ++l) {
+        // What all classes share has no curvature and no pull.
         for (std::size_t i = 0; i < n; ++i) {
           const double unit = problem_.loss.kappa * problem_.samples.weight[i];
           const double own = weight_of(r, i, k), other = weight_of(r, i, l);
-          weighted[i] = room[i] > 0.0 ? (k == l ? own : 0.0) - own * (other / unit) : 0.0;
+          weighted[i] = room[i] > 0.0 ? (k == l ? own : 0.0) - own * (other / unit) + room[i] / m : 0.0;
         }
         basis.add_products(weighted, system.matrix.data() + k * each * count + l * each, count);
       }
-    std::vector<char> must_not(count, 1);
+    const Vector uneven = uneven_rows(r);
     for (int k = 0; k < m; ++k)
       for (std::size_t c = 0; c < each; ++c) {
-        const std::size_t row = c + k * each;
-        system.set(row, basis.pull(c, r.data() + k * n), 2.0 * basis.top(c, room), basis.blur(c, room));
-        if (basis.of[c] >= 0) must_not[row] = must_not_pull(r, basis.of[c], k);
+        double hidden = 0.0;
+        for (std::size_t i = 0; i < n; ++i)
+          if (static_cast<int>(problem_.samples.label[i]) == k) hidden += uneven[i] * std::fabs(basis.columns[c][i]);
+        system.set(c + k * each, basis.pull(c, r.data() + k * n) + hidden, 2.0 * basis.top(c, room),
+                   basis.blur(c, room));
       }
-    share_among_classes(basis, room, must_not, system);
-    system.keep([&](std::size_t row) { return must_not[row] != 0; });
     return system.share();
   }
-  // What all classes share has no curvature, and no pull: it is given some curvature where it is among what must not
-  // pull.
-  void share_among_classes(const PullBasis& basis, const Vector& room, const std::vector<char>& must_not,
-                           RepairSystem& system) const {
-    const int m = problem_.m;
-    const std::size_t each = basis.count(), count = each * m;
-    Vector common(each * each, 0.0);
-    basis.add_products(room, common.data(), each);
-    std::vector<char> is_whole(each, 1);
-    for (std::size_t row = 0; row < count; ++row) is_whole[row % each] &= must_not[row];
-    for (std::size_t c = 0; c < count; ++c)
-      for (std::size_t row = 0; row <= c; ++row)
-        if (is_whole[c % each] && is_whole[row % each])
-          system.matrix[c * count + row] += common[(c % each) * each + row % each] / m;
+  // How far rounding may have put each sample's own weight off from what the others leave of it.
+  Vector uneven_rows(const Vector& r) const {
+    Vector sum(problem_.n, 0.0), size(problem_.n, 0.0);
+    for (int k = 0; k < problem_.m; ++k)
+      for (Index i = 0; i < problem_.n; ++i) {
+        sum[i] += r[k * problem_.n + i];
+        size[i] += std::fabs(r[k * problem_.n + i]);
+      }
+    for (Index i = 0; i < problem_.n; ++i) sum[i] = std::fabs(sum[i]) + problem_.m * tuning::unit_rounding * size[i];
+    return sum;
   }
   double weight_of(const Vector& r, Index i, int k) const {
     const bool is_own = static_cast<int>(problem_.samples.label[i]) == k;
@@ -415,6 +404,7 @@ class ClassCertificate {
   const P& problem_;
   Vector v_, room_;
   DualRepair<typename P::DesignType> repair_;
+  const bool bounds_what_is_free_;
   References references_;  // points of which all were computed
 };
 
