@@ -268,9 +268,9 @@ class ClassCertificate {
         });
     return all;
   }
-  // The share that weights have to lose or gain at most until nothing pulls at intercepts and free columns, those that
-  // a bound holds on one side among them; infinite where room does not tell. A sample's weights s move by (diag s - s
-  // s') times what its classes are to move by, so that they sum to one.
+  // The share that weights have to lose or gain at most until nothing pulls at intercepts and free columns; infinite
+  // where room does not tell, and where bounds hold some of their coefficients. A sample's weights s move by
+  // (diag s - s s') times what its classes are to move by, so that they sum to one.
   double share_of_room(const Vector& r) {
     if (bounds_what_is_free_) return INFINITY;
     const Index n = problem_.n;
