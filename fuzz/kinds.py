@@ -439,7 +439,36 @@ def draw(seed: int, index: int) -> Problem:
     if chance(rng, 0.08):
         return spoil(rng, problem)
     problem = _nearly_equal(rng, problem) if chance(rng, 0.06) else problem
-    return _with_a_hidden_detail(rng, problem) if chance(rng, 0.02) else problem
+    problem = _with_a_hidden_detail(rng, problem) if chance(rng, 0.02) else problem
+    return _with_levels(rng, problem) if chance(rng, 0.03) else problem
+
+
+def _with_levels(rng: Rng, problem: Problem) -> Problem:
+    """Levels of a category, a column each and without a penalty; classes avoid some of them."""
+    if problem.kind not in ("linear_path", "linear", "temperature_path", "classes_path"):
+        return problem
+    n, p = problem.X.shape
+    count = min(int(rng.integers(2, 7)), p)
+    if count < 2:
+        return problem
+    # Samples of one label mostly have the levels that are theirs.
+    _, label = np.unique(problem.signs, return_inverse=True)
+    theirs = rng.integers(0, count, (label.max() + 1, 2))
+    strays = rng.random(n) < pick(rng, (0.0, 0.1, 0.5))
+    level = np.where(
+        strays, rng.integers(0, count, n), theirs[label.ravel(), rng.integers(0, 2, n)]
+    )
+    whole = any(step.startswith("int") for step in problem.storage)
+    X, chosen = problem.X.copy(), rng.permutation(p)[:count]
+    X[:, chosen] = (level[:, None] == np.arange(count)) * (
+        1.0 if whole else 2.0 ** rng.integers(-10, 11)
+    )
+    columns = {name: values.copy() for name, values in problem.columns.items()}
+    columns.setdefault("penalty_factor", np.ones(p))[chosen] = 0.0
+    for name, end in (("lower", -np.inf), ("upper", np.inf)):
+        if name in columns and chance(rng, 0.8):
+            columns[name][chosen] = end
+    return replace(problem, X=X, columns=columns)
 
 
 def _with_a_hidden_detail(rng: Rng, problem: Problem) -> Problem:

@@ -197,6 +197,23 @@ def test_a_detail_in_blocks(loss, columns):
     assert model.objective_ - model.dual_gap_ <= rival.objectives[0] + 1e-9
 
 
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_combinations_with_small_parts_cost_blocks_no_proof(fit_intercept):
+    """In rows where the large parts are next to none, the small ones are all that is left."""
+    unproved = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((900, 4))
+        y = X[:, 0] + rng.logistic(size=900) > -1.0
+        Z = np.c_[X, X[:, 0] - 1e-3 * X[:, 1], X[:, 0] + X[:, 1]]
+        factors = np.r_[0.0, 0.0, 1.0, np.zeros(3)]
+        model = BlockwiseCLearningClassifier(
+            alpha=0.1, penalty_factor=factors, fit_intercept=fit_intercept
+        ).fit(Z, y)
+        unproved += model.dual_gap_ > 1e-6
+    assert unproved <= 1
+
+
 def test_a_row_far_out_in_blocks():
     """Whose entry makes the column seem to be nothing beside it, where dual weight is."""
     rng, n = np.random.default_rng(0), 4000

@@ -123,29 +123,51 @@ def _next_to_nothing(X: Array, level: Array) -> Array:
     lengths = unit * np.sqrt(((X / unit) ** 2).sum(axis=0))
     lengths[largest == 0] = 1.0
     # With fewer rows than columns all combinations are wanted, of which many have no size.
-    _, sizes, combinations = np.linalg.svd(X / lengths, full_matrices=X.shape[0] < X.shape[1])
+    scaled = X / lengths
+    _, sizes, combinations = np.linalg.svd(scaled, full_matrices=X.shape[0] < X.shape[1])
     known = np.zeros(X.shape[1])
     known[: len(sizes)] = sizes
-    return _disentangled(combinations[known < CLEARLY_APART], level / lengths) / lengths
+    rows = _disentangled(combinations[known < CLEARLY_APART], level / lengths)
+    for row in rows:
+        _refine(row, scaled)
+    return _without_leftovers(rows) / lengths
 
 
 def _disentangled(combinations: Array, roughness: Array) -> Array:
-    """The same combinations, of which each has a rougher column that those after it do without.
+    """The same combinations, each with a column that the others do without.
 
-    The digits that a column far from zero has lost would hide what others differ by.
+    Rougher columns first: the digits that a column far from zero has lost would hide what others
+    differ by.
     """
     rows = combinations.copy()
     done = 0
     for column in np.argsort(-roughness, kind="stable"):
         if done == len(rows):
             break
-        pivot = done + int(np.abs(rows[done:, column]).argmax())
-        if abs(rows[pivot, column]) > NOTHING:
-            rows[[done, pivot]] = rows[[pivot, done]]
-            below = rows[done + 1 :, column] / rows[done, column]
-            rows[done + 1 :] -= below[:, None] * rows[done]
-            done += 1
-        rows[done:, column] = 0.0
-    # What rounding leaves of the columns that are not looked at would be all of it in some rows.
-    rows[np.abs(rows) <= LEFTOVER * np.abs(rows).max(axis=1, keepdims=True)] = 0.0
-    return rows
+        best = done + int(np.abs(rows[done:, column]).argmax())
+        if abs(rows[best, column]) <= NOTHING:
+            rows[done:, column] = 0.0
+            continue
+        rows[[done, best]] = rows[[best, done]]
+        others = np.arange(len(rows)) != done
+        rows[others] -= np.outer(rows[others, column] / rows[done, column], rows[done])
+        rows[others, column] = 0.0
+        done += 1
+    return _without_leftovers(rows)
+
+
+def _without_leftovers(rows: Array) -> Array:
+    """What rounding leaves of columns that are not looked at would be all of it in some rows."""
+    return np.where(np.abs(rows) <= LEFTOVER * np.abs(rows).max(axis=1, keepdims=True), 0.0, rows)
+
+
+def _refine(row: Array, X: Array) -> None:
+    """Give a combination all its digits, for rows in which its larger parts are none."""
+    used = np.flatnonzero(row)
+    held = used[np.abs(row[used]).argmax()]
+    others = used[used != held]
+    size = np.abs(X[:, used]) @ np.abs(row[used])
+    any_size = size > 0
+    by_size = X[any_size] / size[any_size, None]
+    left = by_size[:, used].astype(np.longdouble) @ row[used].astype(np.longdouble)
+    row[others] -= np.linalg.lstsq(by_size[:, others], left.astype(float))[0]

@@ -35,6 +35,7 @@ void load_blas() {
   take(blas::spotrf, l, "spotrf");
   take(blas::dpotrf, l, "dpotrf");
   take(blas::dpotrs, l, "dpotrs");
+  take(blas::dpstrf, l, "dpstrf");
   take(blas::dpotri, l, "dpotri");
 }
 

@@ -20,6 +20,8 @@ inline void (*strsm)(char* side, char* uplo, char* transa, char* diag, int* m, i
 inline void (*strsv)(char* uplo, char* trans, char* diag, int* n, float* a, int* lda, float* x, int* incx) = nullptr;
 inline void (*spotrf)(char* uplo, int* n, float* a, int* lda, int* info) = nullptr;
 inline void (*dpotrs)(char* uplo, int* n, int* nrhs, double* a, int* lda, double* b, int* ldb, int* info) = nullptr;
+inline void (*dpstrf)(char* uplo, int* n, double* a, int* lda, int* order, int* rank, double* tol, double* work,
+                      int* info) = nullptr;
 inline void (*dpotri)(char* uplo, int* n, double* a, int* lda, int* info) = nullptr;
 
 // By the type of the numbers.

@@ -1,8 +1,7 @@
 // The duality gap of many classes: Fenchel-Young terms of samples and coefficients at a feasible dual point. None of
 // them is negative. A dual point is R = kappa w (s' - e_c), s' in the simplex; with intercepts each class sums to zero.
 #pragma once
-#include "solver/classes/problem.hpp"
-#include "solver/dual_repair.hpp"
+#include "solver/classes/repair.hpp"
 #include "solver/references.hpp"
 
 namespace clearning {
@@ -172,7 +171,7 @@ template <class P, class Form = typename P::Form>
 class ClassCertificate {
  public:
   explicit ClassCertificate(const P& problem)
-      : problem_(problem), v_(problem.p * problem.m), repair_(problem.design, problem.settings.intercept),
+      : problem_(problem), v_(problem.p * problem.m), repair_(problem),
         bounds_what_is_free_(problem.penalty.bounds_what_is_free()) {}
 
   // Correlations of all columns with the last dual point that was looked at in full.
@@ -196,15 +195,36 @@ class ClassCertificate {
     }
   }
 
-  // The gap of the iterate at a point that samples_share has made feasible for the samples.
-  double gap(const ClassIterate& x, const Level& at, const ClassDual& dual_pair) {
-    const Vector& r = dual_pair.r;
-    const double size = std::sqrt(loops().dot(r.data(), r.data(), r.size()));
-    if (problem_.free.empty()) return gap_of_penalised(x, at, r, size);
+  // The gap of the iterate at a point that samples_share has made feasible for the samples. A gap as small as the goal
+  // is what is wanted.
+  double gap(const ClassIterate& x, const Level& at, const ClassDual& dual_pair, double goal) {
+    if (problem_.free.empty()) return gap_of_penalised(x, at, dual_pair.r);
+    Vector r = dual_pair.r;
+    const double share = bounds_what_is_free_ ? INFINITY : share_without_pull(x, goal, r);
     correlate_near(x, at, r, 0.0);
-    const double share = share_of_room(r);
-    if (!(share <= 1.0)) return INFINITY;
-    const double off = share * longest_room();
+    return share <= 1.0 ? gap_at(x, at, r, share) : INFINITY;
+  }
+
+ private:
+  // Where nothing but intercepts has no penalty: what is left of their pull is weighed by what they can be.
+  double gap_of_penalised(const ClassIterate& x, const Level& at, const Vector& r) {
+    const auto uneven = dual_point::uneven(problem_, x, r, objective(x, at));
+    correlate_near(x, at, r, uneven.pull);
+    const Correlations dual{v_, problem_.length, tuning::unit_rounding * length_of(r) + uneven.pull};
+    const double scale = problem_.penalty.feasible_scale(at, dual);
+    return std::max(problem_.penalty.gap(at, dual, scale, x.b), 0.0) + divergence(x, r, scale) + uneven.cost;
+  }
+  // Moves the point until next to nothing pulls at intercepts and free columns; the share of their room by which weights
+  // would have to move still.
+  double share_without_pull(const ClassIterate& x, double goal, Vector& r) {
+    const double share = repair_.share(r);
+    if (share <= tuning::little_room) return share;
+    // Classes that columns without a penalty set apart lose their weight on the way, without an end.
+    if (!(share <= 1.0) && !leave_out(x, goal, r)) return INFINITY;
+    return repair_.move(r) ? repair_.share(r) : INFINITY;
+  }
+  double gap_at(const ClassIterate& x, const Level& at, const Vector& r, double share) {
+    const double size = length_of(r), off = share * longest_room();
     if (off > 0.0) correlate_near(x, at, r, off);
     if (!is_orthogonal(size) || !is_orthogonal_to_differences(r)) return INFINITY;
     const Correlations dual{v_, problem_.length, tuning::unit_rounding * size + off};
@@ -214,15 +234,30 @@ class ClassCertificate {
     if (scale == 1.0) of_samples = std::min(of_samples, divergence_near(x, r, share));
     return std::max(coefficients, 0.0) + of_samples + moved(x, off);
   }
+  static double length_of(const Vector& r) { return std::sqrt(loops().dot(r.data(), r.data(), r.size())); }
 
- private:
-  // Where nothing but intercepts has no penalty: what is left of their pull is weighed by what they can be.
-  double gap_of_penalised(const ClassIterate& x, const Level& at, const Vector& r, double size) {
-    const auto uneven = dual_point::uneven(problem_, x, r, objective(x, at));
-    correlate_near(x, at, r, uneven.pull);
-    const Correlations dual{v_, problem_.length, tuning::unit_rounding * size + uneven.pull};
-    const double scale = problem_.penalty.feasible_scale(at, dual);
-    return std::max(problem_.penalty.gap(at, dual, scale, x.b), 0.0) + divergence(x, r, scale) + uneven.cost;
+  // Takes the weights of classes at samples where all of them together cost a small share of the goal; whether there
+  // were any.
+  bool leave_out(const ClassIterate& x, double goal, Vector& r) const {
+    const Index n = problem_.n;
+    const double most = tuning::left_out_share * goal / (static_cast<double>(r.size()) * problem_.loss.rho);
+    bool any = false;
+    for (Index i = 0; i < n; ++i) {
+      const int own = static_cast<int>(problem_.samples.label[i]);
+      const double unit = problem_.loss.kappa * problem_.samples.weight[i];
+      double others = 0.0;
+      for (int k = 0; k < problem_.m; ++k) {
+        if (k == own) continue;
+        double& weight = r[k * n + i];
+        if (weight != 0.0 && unit * x.s[k * n + i] <= most) {
+          weight = 0.0;
+          any = true;
+        }
+        others += weight;
+      }
+      r[own * n + i] = -others;
+    }
+    return any;
   }
   double divergence(const ClassIterate& x, const Vector& r, double scale) const {
     return class_loops().divergence(problem_.loss, problem_.samples, x.s.data(), r.data(), scale);
@@ -268,66 +303,9 @@ class ClassCertificate {
         });
     return all;
   }
-  // The share that weights have to lose or gain at most until nothing pulls at intercepts and free columns; infinite
-  // where room does not tell, and where bounds hold some of their coefficients. A sample's weights s move by
-  // (diag s - s s') times what its classes are to move by, so that they sum to one.
-  double share_of_room(const Vector& r) {
-    if (bounds_what_is_free_) return INFINITY;
-    const Index n = problem_.n;
-    Vector room(n, 0.0), carried(n, 0.0);
-    room_.assign(r.size(), 0.0);
-    for (int k = 0; k < problem_.m; ++k)
-      for (Index i = 0; i < n; ++i) {
-        const double unit = problem_.loss.kappa * problem_.samples.weight[i], weight = weight_of(r, i, k);
-        room_[k * n + i] = std::max(std::min(weight, unit - weight), 0.0);
-        room[i] += room_[k * n + i];
-        carried[i] += std::fabs(r[k * n + i]);
-      }
-    return repair_.share(
-        problem_.near, carried, room, [](int) { return true; },
-        [&](const PullBasis& basis, const Vector& left) { return share_of_weights(basis, r, left); });
-  }
   double longest_room() const {
-    const Vector square = squares(room_);
+    const Vector square = squares(repair_.room());
     return std::sqrt(*std::max_element(square.begin(), square.end()));
-  }
-  double share_of_weights(const PullBasis& basis, const Vector& r, const Vector& room) const {
-    const int m = problem_.m;
-    const std::size_t n = problem_.n, each = basis.count(), count = each * m;
-    if (count > tuning::most_repaired) return INFINITY;
-    RepairSystem system(count);
-    Vector weighted(n);
-    for (int k = 0; k < m; ++k)
-      for (int l = 0; l <= k; ++l) {
-        // What all classes share has no curvature and no pull.
-        for (std::size_t i = 0; i < n; ++i) {
-          const double unit = problem_.loss.kappa * problem_.samples.weight[i];
-          const double own = weight_of(r, i, k), other = weight_of(r, i, l);
-          weighted[i] = room[i] > 0.0 ? (k == l ? own : 0.0) - own * (other / unit) + room[i] / m : 0.0;
-        }
-        basis.add_products(weighted, system.matrix.data() + k * each * count + l * each, count);
-      }
-    const Vector uneven = uneven_rows(r);
-    for (int k = 0; k < m; ++k)
-      for (std::size_t c = 0; c < each; ++c) {
-        double hidden = 0.0;
-        for (std::size_t i = 0; i < n; ++i)
-          if (static_cast<int>(problem_.samples.label[i]) == k) hidden += uneven[i] * std::fabs(basis.columns[c][i]);
-        system.set(c + k * each, basis.pull(c, r.data() + k * n) + hidden, 2.0 * basis.top(c, room),
-                   basis.blur(c, room));
-      }
-    return system.share();
-  }
-  // How far rounding may have put each sample's own weight off from what the others leave of it.
-  Vector uneven_rows(const Vector& r) const {
-    Vector sum(problem_.n, 0.0), size(problem_.n, 0.0);
-    for (int k = 0; k < problem_.m; ++k)
-      for (Index i = 0; i < problem_.n; ++i) {
-        sum[i] += r[k * problem_.n + i];
-        size[i] += std::fabs(r[k * problem_.n + i]);
-      }
-    for (Index i = 0; i < problem_.n; ++i) sum[i] = std::fabs(sum[i]) + problem_.m * tuning::unit_rounding * size[i];
-    return sum;
   }
   double weight_of(const Vector& r, Index i, int k) const {
     const bool is_own = static_cast<int>(problem_.samples.label[i]) == k;
@@ -362,7 +340,7 @@ class ClassCertificate {
       double square = 0.0;
       for (int k = 0; k < problem_.m; ++k) {
         const double there = x.s[k * problem_.n + i], away = std::fabs(weight_of(r, i, k) / unit - there);
-        const double most = away + share * room_[k * problem_.n + i] / unit;
+        const double most = away + share * repair_.room()[k * problem_.n + i] / unit;
         if (most > 0.0) square += most * (most / there);
       }
       sum += unit * square;
@@ -402,8 +380,8 @@ class ClassCertificate {
   }
 
   const P& problem_;
-  Vector v_, room_;
-  DualRepair<typename P::DesignType> repair_;
+  Vector v_;
+  ClassRepair<P> repair_;
   const bool bounds_what_is_free_;
   References references_;  // points of which all were computed
 };

@@ -22,7 +22,7 @@ class ClassCertificate<P, Coupled<T>> {
   }
 
   // The gap of the iterate at a pair whose residual is feasible for the samples.
-  double gap(const ClassIterate& x, const Level& at, const ClassDual& dual) {
+  double gap(const ClassIterate& x, const Level& at, const ClassDual& dual, double) {
     correlate(dual.r, v_);
     problem_.form.apply(dual.features, dual.b, problem_.m, form_);
     pulls_ = v_;

@@ -363,7 +363,7 @@ class ClassSolver {
       measure(at, {r, set_.features(), rows()}, out, best_dual);
   }
   void measure(const Level& at, const ClassDual& dual, ClassOutcome& out, double& best_dual) {
-    const double gap = certificate_.gap(x_, at, dual);
+    const double gap = certificate_.gap(x_, at, dual, goal_);
     out.gap = std::min(gap, out.objective - best_dual);
     // For other iterates, less what rounding may have made of this one's scores.
     best_dual = std::max(best_dual, out.objective - gap - rounding(at, out.objective));
@@ -373,8 +373,9 @@ class ClassSolver {
     Vector r = x_.e;
     if (problem_.free.empty()) return x_.loss;
     if (dual_point::samples_share(problem_, x_, r) == INFINITY) return 0.0;
-    const double gap = certificate_.gap(x_, {tuning::above_all_pulls, 0.0}, {r, set_.features(), rows()});
-    return gap <= tuning::null_accuracy * x_.loss ? x_.loss : x_.loss - gap;
+    const double goal = tuning::null_accuracy * x_.loss;
+    const double gap = certificate_.gap(x_, {tuning::above_all_pulls, 0.0}, {r, set_.features(), rows()}, goal);
+    return gap <= goal ? x_.loss : x_.loss - gap;
   }
   // After a step that led nowhere: a fresh matrix, more curvature.
   bool reconsider() {

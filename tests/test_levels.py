@@ -1,0 +1,94 @@
+"""Levels of a category, a column each and without a penalty, some of which a class never meets.
+
+The class's coefficients for such a level go on for ever; what is lost by stopping is proved.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.special import logsumexp
+
+from clearning import clearning_path
+
+
+def problem(seed, m=None):
+    """Rows of some levels, beside columns with a penalty, and labels that avoid some of them."""
+    rng = np.random.default_rng(seed)
+    n, count, q = (int(rng.integers(*ends)) for ends in ((30, 300), (2, 7), (0, 4)))
+    m = m or int(rng.integers(3, 6))
+    level = rng.choice(count, n, p=rng.dirichlet(np.full(count, 2.0)))
+    Z = rng.standard_normal((n, q))
+    # The first level is not met by the last class, and others by chance.
+    liking = 2.0 * rng.standard_normal((count, m))
+    liking[0, -1] = -np.inf
+    scores = liking[level] + Z @ rng.standard_normal((q, m)) + rng.gumbel(size=(n, m))
+    _, y = np.unique(scores.argmax(axis=1), return_inverse=True)
+    dummies = np.eye(count)[level][:, int(rng.random() < 0.5) :]
+    options = {
+        "loss": ("logistic", "coherence")[rng.integers(0, 2)],
+        "l1_ratio": (0.0, 0.5, 1.0)[rng.integers(0, 3)],
+        "groups": (None, "classes")[rng.integers(0, 2)],
+        "penalty_factor": np.r_[np.zeros(dummies.shape[1]), np.ones(q)],
+        "fit_intercept": bool(rng.random() < 0.8),
+        "alphas": [0.05, 0.01],
+    }
+    return np.c_[dummies, Z], y, options
+
+
+def smooth_least(X, y, alpha, ridge, fit_intercept):
+    """The least mean multinomial loss under a ridge, by SciPy."""
+    n, m = len(y), y.max() + 1
+    Q = np.c_[X, np.ones(n)] if fit_intercept else X
+    weight = alpha * np.r_[ridge, 0.0] if fit_intercept else alpha * ridge
+    own = np.arange(m) == y[:, None]
+
+    def value(flat):
+        B = flat.reshape(Q.shape[1], m)
+        scores = Q @ B
+        total = logsumexp(scores, axis=1)
+        gradient = Q.T @ (np.exp(scores - total[:, None]) - own) / n + weight[:, None] * B
+        return np.mean(total - scores[own]) + 0.5 * weight @ (B**2).sum(axis=1), gradient.ravel()
+
+    start = np.zeros(Q.shape[1] * m)
+    return minimize(
+        value, start, jac=True, method="L-BFGS-B", options={"maxiter": 5000, "gtol": 1e-10}
+    ).fun
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_level_that_a_class_never_meets_costs_no_proof(seed):
+    X, y, options = problem(seed)
+    path = clearning_path(X, y, **options)
+    assert path.converged.all(), path.dual_gaps / path.null_objective
+
+
+@pytest.mark.parametrize("m", [3, 4, 5])
+def test_what_is_proved_there_is_true(m):
+    for seed in range(20):
+        X, y, options = problem(1000 * m + seed, m)
+        options |= {"loss": "logistic", "l1_ratio": 0.0}
+        path = clearning_path(X, y, **options)
+        for k, alpha in enumerate(options["alphas"]):
+            factor = options["penalty_factor"]
+            least = smooth_least(X, y, alpha, factor, options["fit_intercept"])
+            assert path.objectives[k] - path.dual_gaps[k] <= least + 1e-12
+            assert path.objectives[k] <= least + 1e-5
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_detail_that_tells_a_level_apart_is_not_proved_away(seed):
+    """Beside levels that classes avoid, columns hide a detail that a few rows show."""
+    rng = np.random.default_rng(seed)
+    X, y, options = problem(seed)
+    n, small = len(y), 2.0**-36
+    side = np.where(y == 0, 1.0, -1.0)
+    behind = np.round(rng.standard_normal(n) * 128) / 128
+    detail = np.round((0.7 * side + rng.standard_normal(n)) * 32) / 32 * small
+    detail[:8] = side[:8]
+    told = np.clip(detail / small, -100, 100)
+    free = np.r_[np.zeros(2), options.pop("penalty_factor")]
+    path = clearning_path(np.c_[behind, behind + detail, X], y, penalty_factor=free, **options)
+    rival = clearning_path(np.c_[behind, told, X], y, penalty_factor=free, **options)
+    assert (path.objectives - path.dual_gaps <= rival.objectives + 1e-9).all()
