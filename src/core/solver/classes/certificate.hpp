@@ -214,8 +214,8 @@ class ClassCertificate {
     const double scale = problem_.penalty.feasible_scale(at, dual);
     return std::max(problem_.penalty.gap(at, dual, scale, x.b), 0.0) + divergence(x, r, scale) + uneven.cost;
   }
-  // Moves the point until next to nothing pulls at intercepts and free columns; the share of their room by which weights
-  // would have to move still.
+  // Moves the point until next to nothing pulls at intercepts and free columns; the share of their room by which
+  // weights would have to move still.
   double share_without_pull(const ClassIterate& x, double goal, Vector& r) {
     const double share = repair_.share(r);
     if (share <= tuning::little_room) return share;
