@@ -92,3 +92,32 @@ def test_a_detail_that_tells_a_level_apart_is_not_proved_away(seed):
     path = clearning_path(np.c_[behind, behind + detail, X], y, penalty_factor=free, **options)
     rival = clearning_path(np.c_[behind, told, X], y, penalty_factor=free, **options)
     assert (path.objectives - path.dual_gaps <= rival.objectives + 1e-9).all()
+
+
+@pytest.mark.parametrize("seed", [47, 66, 93, 101, 109, 128, 176, 229])
+def test_levels_beside_a_hinge_cost_no_proof(seed):
+    """Of whose few curved samples none may have room: then others make up for the pull."""
+    X, y, options = problem(seed)
+    options.pop("groups")
+    path = clearning_path(X, y > 0, **options | {"loss": "hinge"})
+    assert path.converged.all(), path.dual_gaps / path.null_objective
+
+
+@pytest.mark.parametrize("loss", ["logistic", "coherence"])
+def test_a_start_that_is_worse_than_the_null_model_is_left(loss):
+    rng = np.random.default_rng(3)
+    X, y = rng.standard_normal((40, 6)), rng.integers(0, 3, 40)
+    start = 1e12 * rng.standard_normal((3, 6))
+    path = clearning_path(X, y, loss=loss, alphas=[0.1], coef_init=start)
+    assert path.converged.all()
+    assert path.objectives[0] <= path.null_objective
+
+
+@pytest.mark.parametrize("loss", ["hinge", "huberized_hinge"])
+def test_a_far_start_of_two_classes_is_left(loss):
+    for seed in range(10):
+        X, y, options = problem(seed)
+        options.pop("groups")
+        start = 1e6 * np.random.default_rng(seed).standard_normal(X.shape[1])
+        path = clearning_path(X, y > 0, **options | {"loss": loss, "coef_init": start})
+        assert path.converged.all(), seed

@@ -264,6 +264,8 @@ inline constexpr std::size_t rows_of_repair = 1024;
 inline constexpr double caution_of_repair = 2.0;
 // The share of the goal that samples may cost which are left out of a dual point.
 inline constexpr double left_out_share = 0.1;
+// How far a weight is moved, as a share of its domain, to see what that costs it.
+inline constexpr double eased_step = 1e-2;
 // By how much weights are made smaller, step by step, where those that could move are at the ends of their domain.
 inline constexpr double made_smaller[] = {1e-11, 1e-9, 1e-7};
 // Where columns tell no more than that share of the room, an elimination is asked: of so many columns at most.

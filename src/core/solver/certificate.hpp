@@ -90,6 +90,8 @@ class Certificate {
     if (projection_.project(at, theta, x.h, loose)) find_room(at);
     // Samples that columns without a penalty set apart from all others lose their weight on the way, without an end.
     if (!(share_ <= 1.0) && projection_.project(at, theta, x.h, loose, negligible(at, x))) find_room(at);
+    // Where few samples have curvature all of them may come to an edge: then others move, as it costs them little.
+    if (!(share_ <= 1.0) && projection_.project(at, theta, ease(at, x, theta), loose)) find_room(at);
     if (!(share_ <= 1.0)) return false;
     const Vector& room = projection_.room();
     off_ = share_ * std::sqrt(loops().dot(room.data(), room.data(), room.size()));
@@ -100,6 +102,24 @@ class Certificate {
     share_ = projection_.share_of_room(at);
     for (const double by : tuning::made_smaller)
       if (!(share_ <= 1.0)) share_ = projection_.share_once_smaller(by);
+  }
+
+  // How far each sample's weight goes into its domain for a unit of what that costs.
+  static Vector ease(const Stage<P>& at, const Iterate& x, const Vector& theta) {
+    const Samples& samples = at.problem.samples;
+    Vector out(samples.n, 0.0);
+    std::visit(
+        [&](const auto& phi) {
+          const double limit = std::min(phi.weight_limit(), 1.0), step = tuning::eased_step * limit;
+          for (std::size_t i = 0; i < samples.n; ++i) {
+            if (samples.weight[i] == 0.0) continue;
+            const double s = std::fabs(theta[i]) / samples.weight[i], inside = s + (s < 0.5 * limit ? step : -step);
+            const double cost = phi.fenchel_young(samples.y[i] * (x.score[i] + x.a), inside);
+            out[i] = samples.weight[i] * step / std::max(cost, tuning::rounding * step);
+          }
+        },
+        at.loss);
+    return out;
   }
 
   // Samples whose losses, all together, are a small share of the goal.

@@ -72,7 +72,7 @@ class Solver {
     screening_.remember(x_.e, x_.v);
   }
 
-  // From given coefficients, as far as the bounds allow; from the null model where they lead beyond a double's range.
+  // From given coefficients, as far as the bounds allow; from the null model where that is better.
   void start_from(const double* b, double a, double alpha) {
     const Iterate null = x_;
     set_alpha(alpha);
@@ -85,7 +85,7 @@ class Solver {
     set_.add(moved);
     if (problem_.settings.intercept) x_.a = a;
     recompute();
-    if (!std::isfinite(x_.loss + at_.penalty(x_, set_.columns()))) x_ = null;
+    if (!(x_.loss + at_.penalty(x_, set_.columns()) <= null.loss)) x_ = null;
     correlate_all(problem_, x_);
     was_given_ = true;
   }

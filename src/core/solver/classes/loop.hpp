@@ -66,9 +66,10 @@ class ClassSolver {
     return std::all_of(sums.begin(), sums.end(), [&](double sum) { return std::fabs(sum) <= tuning::uneven_null; });
   }
 
-  // From given coefficients (p m) and intercepts; from the null model where they lead beyond a double's range.
-  void start_from(const double* b, const double* a, double alpha) {
-    const ClassIterate null = x_;
+  // From given coefficients (p m) and intercepts; from where it is if that leads beyond a double's range, or their
+  // objective is above `most`.
+  void start_from(const double* b, const double* a, double alpha, double most = std::numeric_limits<double>::max()) {
+    const ClassIterate here = x_;
     for (Index j = 0; j < problem_.p; ++j)
       for (int k = 0; k < problem_.m; ++k) x_.b[j * problem_.m + k] = b[j * problem_.m + k];
     if (problem_.settings.intercept) x_.a.assign(a, a + problem_.m);
@@ -76,7 +77,7 @@ class ClassSolver {
     set_.clear();
     add_support();
     rescore();
-    if (!std::isfinite(objective(problem_.level(alpha)))) x_ = null;
+    if (!(objective(problem_.level(alpha)) <= most)) x_ = here;
     was_given_ = true;
   }
 

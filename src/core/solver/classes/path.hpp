@@ -57,7 +57,10 @@ class ClassMethod {
   explicit ClassMethod(const P& problem) : solver_(problem) {}
 
   const ClassSolver<P>& solver() const { return solver_; }
-  void start_from(const double* b, const double* a, double alpha) { solver_.start_from(b, a, alpha); }
+  // After the null model, which is where to begin if it is better.
+  void start_from(const double* b, const double* a, double alpha) {
+    solver_.start_from(b, a, alpha, solver_.iterate().loss);
+  }
   // A cold loss has kinks, which hold steps up: a solution far from the last one is reached from warmer ones, and one
   // that was not reached otherwise.
   ClassOutcome solve_at(double alpha, double previous_alpha) {
