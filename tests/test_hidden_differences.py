@@ -39,6 +39,10 @@ def assert_true(path, rival):
     assert path.objectives[0] - path.dual_gaps[0] <= float(rival) + 1e-9
 
 
+def assert_true_of(model, rival):
+    assert model.objective_ - model.dual_gap_ <= float(rival) + 1e-9
+
+
 def column_with_detail(seed, n, small, far):
     """Labels, a column, and a detail of the next one that tells the labels; some rows see it."""
     rng = np.random.default_rng(seed)
@@ -194,7 +198,26 @@ def test_a_detail_in_blocks(loss, columns):
     free = np.zeros(columns)
     model = BlockwiseCLearningClassifier(alpha=1.0, penalty_factor=free, loss=loss).fit(X, y)
     rival = clearning_path(told, y, alphas=[1.0], penalty_factor=free, loss=loss)
-    assert model.objective_ - model.dual_gap_ <= rival.objectives[0] + 1e-9
+    assert_true_of(model, rival.objectives[0])
+
+
+@pytest.mark.parametrize("m", [2, 3])
+@pytest.mark.parametrize("power", [36, 41, 44])
+def test_a_detail_beside_columns_that_are_equal_in_blocks(m, power):
+    """One combination is nothing, the other a detail: none of them is told twice."""
+    rng = np.random.default_rng(0)
+    n, small = 1000, 2.0**-power
+    y = rng.integers(0, m, n)
+    side = np.where(y == 0, 1.0, -1.0)
+    z = dyadic(rng, n)
+    detail = np.round((0.7 * side + rng.standard_normal(n)) * 16) / 16
+    x, twice = (np.round((2 + rng.random(n)) * 128) / 128 for _ in range(2))
+    X = np.c_[z, x, x + small * (z + detail), twice, twice]
+    options = {"loss": "logistic", "fit_intercept": False}
+    model = BlockwiseCLearningClassifier(alpha=1.0, penalty_factor=np.zeros(5), **options).fit(X, y)
+    told = np.c_[z, x, detail, twice]
+    rival = clearning_path(told, y, alphas=[1.0], penalty_factor=np.zeros(4), **options)
+    assert_true_of(model, rival.objectives[0])
 
 
 @pytest.mark.parametrize("fit_intercept", [True, False])
@@ -285,7 +308,7 @@ def test_columns_without_weight_in_blocks_excuse_no_others(loss):
     rival = clearning_path(
         np.c_[x, np.clip(told, -100, 100)], y, alphas=[1.0], penalty_factor=[0, 0], **options
     )
-    assert model.objective_ - model.dual_gap_ <= rival.objectives[0] + 1e-9
+    assert_true_of(model, rival.objectives[0])
 
 
 @pytest.mark.parametrize("m", [2, 3])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 
@@ -62,6 +63,46 @@ def test_a_level_that_a_class_never_meets_costs_no_proof(seed):
     X, y, options = problem(seed)
     path = clearning_path(X, y, **options)
     assert path.converged.all(), path.dual_gaps / path.null_objective
+
+
+def categories(seed, m, count, storage):
+    """Several categories, all levels of each, and labels of which one avoids a level."""
+    rng = np.random.default_rng(seed)
+    n = 40 * (count + 4)
+    levels = rng.integers(0, 4, (n, count))
+    y = rng.integers(0, m, n)
+    if m > 2:
+        levels[y == 0, 0] = rng.integers(1, 4, (y == 0).sum())
+    return storage(np.column_stack([np.eye(4)[level] for level in levels.T])), y
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csc_array, np.float32])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("m", [2, 3, 5])
+def test_levels_of_several_categories_cost_no_proof(m, fit_intercept, storage):
+    """They depend on each other exactly, which an elimination must not take for more."""
+    for seed in range(8):
+        X, y = categories(seed, m, 3, storage)
+        options = {"penalty_factor": np.zeros(X.shape[1]), "fit_intercept": fit_intercept}
+        path = clearning_path(X, y, alphas=[0.1], **options)
+        assert path.converged.all(), seed
+        assert np.abs(path.coefs).max() < 1e3
+
+
+@pytest.mark.parametrize("seed", [*range(10), 49, 86])
+def test_a_level_within_which_a_column_sets_classes_apart_costs_no_proof(seed):
+    """Steps end before the weights there are next to none: what they cost is paid for."""
+    rng = np.random.default_rng(seed)
+    level, x = rng.integers(0, 4, 200), rng.standard_normal(200)
+    y = rng.integers(0, 4, 200)
+    few = np.flatnonzero(level == 0)
+    level[few[6:]] = 1
+    x[few[:6]] = 5 * rng.standard_normal(6)
+    y[few[:6]] = np.digitize(x[few[:6]], [0, 3]) + rng.integers(0, 2)
+    dummies, slope = np.eye(4)[level][:, 1:], x[:, None] * 2.0**-10
+    X = np.c_[dummies, dummies * slope, slope]
+    path = clearning_path(X, y, loss="logistic", alphas=[0.1], penalty_factor=np.zeros(7))
+    assert path.converged.all()
 
 
 @pytest.mark.parametrize("m", [3, 4, 5])

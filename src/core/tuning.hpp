@@ -262,6 +262,8 @@ inline constexpr double blur_of_repair = 0.05;
 // Samples whose entries are multiplied at a time for it.
 inline constexpr std::size_t rows_of_repair = 1024;
 inline constexpr double caution_of_repair = 2.0;
+// What may be left of a pull once weights have moved to where there is none.
+inline constexpr double left_of_pull = 1e-6;
 // The share of the goal that samples may cost which are left out of a dual point.
 inline constexpr double left_out_share = 0.1;
 // How far a weight is moved, as a share of its domain, to see what that costs it.

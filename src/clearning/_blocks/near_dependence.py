@@ -25,6 +25,10 @@ CLEARLY_APART = 2e-5
 NOTHING = 5e-15
 # Coefficients of a combination that are no more than rounding.
 LEFTOVER = 1e-13
+# A combination's own column is no smaller than this share of the largest there is. Combinations are
+# several where none is nearer to one of the others than this.
+LARGE_PIVOT = 0.1
+CLEARLY_SEVERAL = 1e-3
 
 
 @dataclass(frozen=True)
@@ -79,9 +83,13 @@ class NearDependence:
         rows = np.vstack([as_dense(each.X[:, columns]) for each in drawn])
         roots = np.sqrt(np.concatenate([each.weight for each in drawn]))[:, None]
         level = rows.mean(axis=0) if fit_intercept else np.zeros(len(columns))
-        coefs = _next_to_nothing(roots * (rows - level), np.abs(level))
+        lengths = _lengths(roots * (rows - level))
+        coefs = _next_to_nothing(roots * (rows - level) / lengths, np.abs(level) / lengths)
         if not len(coefs):
             return Dependence(len(columns))
+        if not _are_apart(coefs):
+            return Dependence(len(columns), is_near=True)
+        coefs = coefs / lengths
         # Sums are over columns less their centres, which lose nothing beside an intercept.
         beside = np.abs(coefs) @ np.abs(level)
         plan = Combinations(columns, coefs, coefs @ level, beside)
@@ -116,44 +124,52 @@ def _joined(first: tuple[Any, ...], second: tuple[Any, ...]) -> tuple[Any, ...]:
     return sums, np.maximum(first[1], second[1])
 
 
-def _next_to_nothing(X: Array, level: Array) -> Array:
-    """Combinations of columns that are below a small share of their lengths, a row each."""
+def _lengths(X: Array) -> Array:
+    """Lengths of columns; one where there is none."""
     largest = np.abs(X).max(axis=0, initial=0.0)
     unit = np.where(largest > 0, largest, 1.0)
     lengths = unit * np.sqrt(((X / unit) ** 2).sum(axis=0))
     lengths[largest == 0] = 1.0
+    return lengths
+
+
+def _next_to_nothing(X: Array, level: Array) -> Array:
+    """Combinations of columns of length one that are below a small share of that, a row each."""
     # With fewer rows than columns all combinations are wanted, of which many have no size.
-    scaled = X / lengths
-    _, sizes, combinations = np.linalg.svd(scaled, full_matrices=X.shape[0] < X.shape[1])
+    _, sizes, combinations = np.linalg.svd(X, full_matrices=X.shape[0] < X.shape[1])
     known = np.zeros(X.shape[1])
     known[: len(sizes)] = sizes
-    rows = _disentangled(combinations[known < CLEARLY_APART], level / lengths)
+    rows = _disentangled(combinations[known < CLEARLY_APART], level)
     for row in rows:
-        _refine(row, scaled)
-    return _without_leftovers(rows) / lengths
+        _refine(row, X)
+    return _without_leftovers(rows)
 
 
 def _disentangled(combinations: Array, roughness: Array) -> Array:
     """The same combinations, each with a column that the others do without.
 
-    Rougher columns first: the digits that a column far from zero has lost would hide what others
-    differ by.
+    Of the columns that are about as large as any the roughest comes first: the digits that a column
+    far from zero has lost would hide what others differ by.
     """
     rows = combinations.copy()
-    done = 0
-    for column in np.argsort(-roughness, kind="stable"):
-        if done == len(rows):
-            break
-        best = done + int(np.abs(rows[done:, column]).argmax())
-        if abs(rows[best, column]) <= NOTHING:
-            rows[done:, column] = 0.0
-            continue
+    left = np.ones(rows.shape[1], dtype=bool)
+    for done in range(len(rows)):
+        sizes = np.abs(rows[done:]) * left
+        large = np.flatnonzero(sizes.max(axis=0) >= LARGE_PIVOT * sizes.max())
+        column = int(large[np.argmax(roughness[large])])
+        best = done + int(sizes[:, column].argmax())
         rows[[done, best]] = rows[[best, done]]
         others = np.arange(len(rows)) != done
         rows[others] -= np.outer(rows[others, column] / rows[done, column], rows[done])
         rows[others, column] = 0.0
-        done += 1
+        left[column] = False
     return _without_leftovers(rows)
+
+
+def _are_apart(combinations: Array) -> bool:
+    """Whether combinations are independent beyond doubt, and none is told twice."""
+    lengths = np.linalg.norm(combinations, axis=1, keepdims=True)
+    return bool(np.linalg.svd(combinations / lengths, compute_uv=False)[-1] > CLEARLY_SEVERAL)
 
 
 def _without_leftovers(rows: Array) -> Array:

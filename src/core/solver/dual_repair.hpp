@@ -98,7 +98,7 @@ class RepairSystem {
     kept_ = every_index(static_cast<Index>(count));
     if (redundant > 0 && !keep_independent(count - redundant)) return INFINITY;
     double pull = 0.0, top = 0.0, blur = 0.0;
-    for (int c : kept_) {
+    for (std::size_t c = 0; c < count; ++c) {
       pull += std::pow(pulls_[c] / root_[c], 2);
       top += std::pow(tops_[c] / root_[c], 2);
       blur += std::pow(blurs_[c] / root_[c], 2);

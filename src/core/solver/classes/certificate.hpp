@@ -217,11 +217,14 @@ class ClassCertificate {
   // Moves the point until next to nothing pulls at intercepts and free columns; the share of their room by which
   // weights would have to move still.
   double share_without_pull(const ClassIterate& x, double goal, Vector& r) {
-    const double share = repair_.share(r);
+    double share = repair_.share(r);
     if (share <= tuning::little_room) return share;
+    const Vector given = r;
+    if (share <= 1.0 && repair_.move(r)) share = repair_.share(r);
+    if (share <= 1.0) return share;
     // Classes that columns without a penalty set apart lose their weight on the way, without an end.
-    if (!(share <= 1.0) && !leave_out(x, goal, r)) return INFINITY;
-    return repair_.move(r) ? repair_.share(r) : INFINITY;
+    r = given;
+    return leave_out(x, goal, r) && repair_.move(r) ? repair_.share(r) : INFINITY;
   }
   double gap_at(const ClassIterate& x, const Level& at, const Vector& r, double share) {
     const double size = length_of(r), off = share * longest_room();
@@ -230,32 +233,40 @@ class ClassCertificate {
     const Correlations dual{v_, problem_.length, tuning::unit_rounding * size + off};
     const double scale = problem_.penalty.feasible_scale(at, dual);
     const double coefficients = problem_.penalty.gap(at, dual, scale, x.b);
-    double of_samples = divergence(x, r, scale) + share * most_at_edges(x, r);
+    // What is scaled goes to each sample's own weight, where it may cost the loss itself.
+    const double edges = most_at_edges(x, r) + 2.0 * (1.0 - scale) * x.loss;
+    double of_samples = divergence(x, r, scale) + share * edges;
     if (scale == 1.0) of_samples = std::min(of_samples, divergence_near(x, r, share));
     return std::max(coefficients, 0.0) + of_samples + moved(x, off);
   }
   static double length_of(const Vector& r) { return std::sqrt(loops().dot(r.data(), r.data(), r.size())); }
 
-  // Takes the weights of classes at samples where all of them together cost a small share of the goal; whether there
-  // were any.
+  // Takes weights of classes at samples, the cheapest first, as long as all together cost a small share of the goal;
+  // whether there were any.
   bool leave_out(const ClassIterate& x, double goal, Vector& r) const {
     const Index n = problem_.n;
-    const double most = tuning::left_out_share * goal / (static_cast<double>(r.size()) * problem_.loss.rho);
+    const auto is_own = [&](std::size_t cell) {
+      return problem_.samples.label[cell % n] == static_cast<double>(cell / n);
+    };
+    std::vector<std::pair<double, std::size_t>> costs;
+    for (std::size_t cell = 0; cell < r.size(); ++cell)
+      if (r[cell] != 0.0 && !is_own(cell))
+        costs.emplace_back(problem_.loss.kappa * problem_.loss.rho * problem_.samples.weight[cell % n] * x.s[cell],
+                           cell);
+    std::sort(costs.begin(), costs.end());
+    double left = tuning::left_out_share * std::max(goal, tuning::null_accuracy * x.loss);
     bool any = false;
+    for (const auto& [cost, cell] : costs) {
+      if ((left -= cost) < 0.0) break;
+      r[cell] = 0.0;
+      any = true;
+    }
     for (Index i = 0; i < n; ++i) {
-      const int own = static_cast<int>(problem_.samples.label[i]);
-      const double unit = problem_.loss.kappa * problem_.samples.weight[i];
+      const Index own = static_cast<Index>(problem_.samples.label[i]) * n + i;
       double others = 0.0;
-      for (int k = 0; k < problem_.m; ++k) {
-        if (k == own) continue;
-        double& weight = r[k * n + i];
-        if (weight != 0.0 && unit * x.s[k * n + i] <= most) {
-          weight = 0.0;
-          any = true;
-        }
-        others += weight;
-      }
-      r[own * n + i] = -others;
+      for (int k = 0; k < problem_.m; ++k)
+        if (const Index cell = k * n + i; cell != own) others += r[cell];
+      r[own] = -others;
     }
     return any;
   }

@@ -40,7 +40,8 @@ class ClassSolver {
   // proved of it: the scale of every tolerance.
   double fit_null() {
     const double floor = tuning::separable_null * x_.loss;
-    for (int block : problem_.free) admit(block);
+    for (int block : problem_.free)
+      if (!is_idle(block)) admit(block);
     const Level none{};
     for (int step = 0; step < tuning::intercept_steps; ++step) {
       problem_.settings.check_interrupt();
@@ -137,16 +138,21 @@ class ClassSolver {
         block, [&](int j, int k) { zero = zero && x_.b[static_cast<std::size_t>(j) * problem_.m + k] == 0.0; });
     return zero;
   }
+  bool is_idle(Index block) const {
+    bool idle = true;
+    problem_.penalty.each_coefficient(block, [&](int j, int) { idle = idle && problem_.idle[j]; });
+    return idle;
+  }
   void add_support() {
     for (Index g = 0; g < problem_.penalty.blocks(); ++g)
-      if (problem_.penalty.is_free(g) || !is_zero(g)) admit(g);
+      if ((problem_.penalty.is_free(g) && !is_idle(g)) || !is_zero(g)) admit(g);
   }
   // Blocks that pull above a threshold, the strongest `most` of them.
   std::vector<Index> pulling(const Vector& v, double level, std::size_t most) const {
     std::vector<std::pair<double, Index>> found;
     for (Index g = 0; g < problem_.penalty.blocks(); ++g) {
       const double threshold = level * problem_.penalty.factor(g), pull = problem_.penalty.pull(v, g);
-      if (pull >= threshold && !has(g)) found.emplace_back(pull - threshold, g);
+      if (pull >= threshold && !has(g) && !is_idle(g)) found.emplace_back(pull - threshold, g);
     }
     if (found.size() > most) {
       std::nth_element(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(most), found.end(),

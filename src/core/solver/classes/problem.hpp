@@ -30,12 +30,13 @@ struct ClassProblem {
   const Columns free;  // blocks without any penalty
   const Columns open;  // features whose row has no penalty and no bounds: the loss sees differences within it only
   const NearDependence<D> near;  // of features without a penalty that nearly depend on each other
+  const std::vector<char> idle;  // features without a penalty that others make up, exactly: they can stay at zero
   const Vector length;
 
   ClassProblem(D x, MultiCoherence phi, ClassSamples s, Pen net, Settings how, Form coupling = {})
       : design(std::move(x)), loss(phi), samples(s), penalty(std::move(net)), form(coupling), settings(std::move(how)),
         n(design.n), p(design.p), m(s.m), free(free_blocks()), open(open_features()),
-        near(design, s.weight, settings.intercept, far_reaching()), length(lengths()) {}
+        near(design, s.weight, settings.intercept, far_reaching()), idle(idle_features()), length(lengths()) {}
   ClassProblem(const ClassProblem&) = delete;  // its parts know each other
 
   Level level(double alpha) const { return {alpha * penalty.l1_ratio, alpha * (1.0 - penalty.l1_ratio)}; }
@@ -59,6 +60,12 @@ struct ClassProblem {
     Columns found;
     for (Index j = 0; j < p; ++j)
       if (penalty.reaches_far(j)) found.push_back(static_cast<int>(j));
+    return found;
+  }
+  std::vector<char> idle_features() const {
+    std::vector<char> found(p, 0);
+    if (!near.differences().empty() || open.size() != far_reaching().size()) return found;
+    for (int j : near.dependent()) found[j] = 1;
     return found;
   }
   Vector lengths() const {

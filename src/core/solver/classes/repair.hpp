@@ -21,16 +21,14 @@ class ClassRepair {
   }
   const Vector& room() const { return room_; }
 
-  // Makes the weights those that nothing pulls at, but for rounding; false where room does not tell.
+  // Makes the weights those that nothing pulls at, but for rounding; false where room does not tell, or an equation
+  // that should follow from others does not.
   bool move(Vector& r) {
     find_room(r);
     Equations found = equations(r);
     if (!(found.share <= 1.0)) return false;
     const Index n = problem_.n;
-    Vector pulls;
-    for (int k = 0; k < problem_.m; ++k)
-      for (const Vector& column : found.bases[k].columns)
-        pulls.push_back(compensated_dot(column.data(), r.data() + k * n, n));
+    const Vector pulls = pulls_of(found.bases, r);
     const Vector along = found.system->solve(pulls);
     std::vector<Vector> by(problem_.m, Vector(n, 0.0));
     std::size_t row = 0;
@@ -42,6 +40,11 @@ class ClassRepair {
         if (found.moving.total[i] > 0.0) mean[i] += found.moving.weight[k][i] / found.moving.total[i] * by[k][i];
     for (int k = 0; k < problem_.m; ++k)
       for (Index i = 0; i < n; ++i) r[k * n + i] -= found.moving.weight[k][i] * (by[k][i] - mean[i]);
+    const Vector after = pulls_of(found.bases, r), size = sizes_of(found.bases, r);
+    for (std::size_t row = 0; row < after.size(); ++row)
+      if (!(std::fabs(after[row]) <=
+            tuning::left_of_pull * std::fabs(pulls[row]) + tuning::rounding_of_sums * size[row]))
+        return false;
     return true;
   }
 
@@ -75,6 +78,25 @@ class ClassRepair {
     std::optional<RepairSystem> system;
     double share = INFINITY;
   };
+
+  Vector pulls_of(const std::vector<PullBasis>& bases, const Vector& r) const {
+    Vector out;
+    for (int k = 0; k < problem_.m; ++k)
+      for (const Vector& column : bases[k].columns)
+        out.push_back(compensated_dot(column.data(), r.data() + k * problem_.n, problem_.n));
+    return out;
+  }
+  // What is added up in them.
+  Vector sizes_of(const std::vector<PullBasis>& bases, const Vector& r) const {
+    Vector out;
+    for (int k = 0; k < problem_.m; ++k)
+      for (const Vector& column : bases[k].columns) {
+        double size = 0.0;
+        for (Index i = 0; i < problem_.n; ++i) size += std::fabs(column[i] * r[k * problem_.n + i]);
+        out.push_back(size);
+      }
+    return out;
+  }
 
   void find_room(const Vector& r) {
     room_.assign(r.size(), 0.0);
