@@ -445,7 +445,8 @@ def draw(seed: int, index: int) -> Problem:
 
 def _with_levels(rng: Rng, problem: Problem) -> Problem:
     """Levels of a category, a column each and without a penalty; classes avoid some of them."""
-    if problem.kind not in ("linear_path", "linear", "temperature_path", "classes_path"):
+    drawn = ("linear_path", "linear", "temperature_path", "classes_path", "blocks", "class_blocks")
+    if problem.kind not in drawn:
         return problem
     n, p = problem.X.shape
     count = min(int(rng.integers(2, 7)), p)
@@ -476,7 +477,7 @@ def _with_a_hidden_detail(rng: Rng, problem: Problem) -> Problem:
 
     The difference tells the classes, in all rows; its coefficient can go as far as it needs to.
     """
-    if problem.kind not in ("linear_path", "linear", "temperature_path"):
+    if problem.kind not in ("linear_path", "linear", "temperature_path", "blocks"):
         return problem
     n, p = problem.X.shape
     whole = any(step.startswith(("float32", "int")) for step in problem.storage)

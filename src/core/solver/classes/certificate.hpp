@@ -220,11 +220,17 @@ class ClassCertificate {
     double share = repair_.share(r);
     if (share <= tuning::little_room) return share;
     const Vector given = r;
-    if (share <= 1.0 && repair_.move(r)) share = repair_.share(r);
+    if (share <= 1.0) share = repair_.move(r) ? repair_.share(r) : INFINITY;
     if (share <= 1.0) return share;
-    // Classes that columns without a penalty set apart lose their weight on the way, without an end.
-    r = given;
-    return leave_out(x, goal, r) && repair_.move(r) ? repair_.share(r) : INFINITY;
+    // Classes that columns without a penalty set apart lose their weight on the way, without an end: those that have
+    // lost all but an even share of what may be left out, or where that does not help as many as may be.
+    const double most = tuning::left_out_share * std::max(goal, tuning::null_accuracy * x.loss);
+    for (const double each : {most / static_cast<double>(r.size()), most}) {
+      r = given;
+      if (leave_out(x, each, most, r) && repair_.move(r)) share = repair_.share(r);
+      if (share <= 1.0) return share;
+    }
+    return INFINITY;
   }
   double gap_at(const ClassIterate& x, const Level& at, const Vector& r, double share) {
     const double size = length_of(r), off = share * longest_room();
@@ -241,9 +247,9 @@ class ClassCertificate {
   }
   static double length_of(const Vector& r) { return std::sqrt(loops().dot(r.data(), r.data(), r.size())); }
 
-  // Takes weights of classes at samples, the cheapest first, as long as all together cost a small share of the goal;
+  // Takes weights of classes at samples, the cheapest first, that cost so much each at most and so much together;
   // whether there were any.
-  bool leave_out(const ClassIterate& x, double goal, Vector& r) const {
+  bool leave_out(const ClassIterate& x, double each, double most, Vector& r) const {
     const Index n = problem_.n;
     const auto is_own = [&](std::size_t cell) {
       return problem_.samples.label[cell % n] == static_cast<double>(cell / n);
@@ -254,10 +260,11 @@ class ClassCertificate {
         costs.emplace_back(problem_.loss.kappa * problem_.loss.rho * problem_.samples.weight[cell % n] * x.s[cell],
                            cell);
     std::sort(costs.begin(), costs.end());
-    double left = tuning::left_out_share * std::max(goal, tuning::null_accuracy * x.loss);
+    double together = 0.0;
     bool any = false;
     for (const auto& [cost, cell] : costs) {
-      if ((left -= cost) < 0.0) break;
+      together += cost;
+      if (cost > each || together > most) break;
       r[cell] = 0.0;
       any = true;
     }
