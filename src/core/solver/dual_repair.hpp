@@ -75,7 +75,8 @@ class RepairSystem {
  public:
   Vector matrix;
 
-  explicit RepairSystem(std::size_t count) : matrix(count * count, 0.0), pulls_(count), tops_(count), blurs_(count) {}
+  explicit RepairSystem(std::size_t count = 0)
+      : matrix(count * count, 0.0), pulls_(count), tops_(count), blurs_(count) {}
 
   void set(std::size_t row, double pull, double top, double blur) {
     pulls_[row] = pull;
@@ -86,7 +87,8 @@ class RepairSystem {
   // The largest share of any sample; infinite where the matrix does not tell. So many equations follow from the others.
   double share(std::size_t redundant = 0) {
     const std::size_t count = pulls_.size();
-    if (count <= redundant) return 0.0;
+    if (count == 0) return 0.0;
+    if (count <= redundant) return INFINITY;
     root_.resize(count);
     for (std::size_t c = 0; c < count; ++c) {
       const double diagonal = matrix[c * count + c];

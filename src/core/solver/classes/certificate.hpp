@@ -252,7 +252,7 @@ class ClassCertificate {
   bool leave_out(const ClassIterate& x, double each, double most, Vector& r) const {
     const Index n = problem_.n;
     const auto is_own = [&](std::size_t cell) {
-      return problem_.samples.label[cell % n] == static_cast<double>(cell / n);
+      return static_cast<std::size_t>(problem_.samples.label[cell % n]) == cell / n;
     };
     std::vector<std::pair<double, std::size_t>> costs;
     for (std::size_t cell = 0; cell < r.size(); ++cell)

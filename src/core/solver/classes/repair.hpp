@@ -29,7 +29,7 @@ class ClassRepair {
     if (!(found.share <= 1.0)) return false;
     const Index n = problem_.n;
     const Vector pulls = pulls_of(found.bases, r);
-    const Vector along = found.system->solve(pulls);
+    const Vector along = found.system.solve(pulls);
     std::vector<Vector> by(problem_.m, Vector(n, 0.0));
     std::size_t row = 0;
     for (int k = 0; k < problem_.m; ++k)
@@ -75,8 +75,8 @@ class ClassRepair {
   struct Equations {
     std::vector<PullBasis> bases;  // a class
     Moving moving;
-    std::optional<RepairSystem> system;
-    double share = INFINITY;
+    RepairSystem system;
+    double share;
   };
 
   Vector pulls_of(const std::vector<PullBasis>& bases, const Vector& r) const {
@@ -122,27 +122,26 @@ class ClassRepair {
     std::vector<Vector> room = curvatures(moving(r, parts(room_)));
     std::vector<PullBasis> bases(problem_.m);
     for (int k = 0; k < problem_.m; ++k) bases[k] = repair_.by_columns(near, near.independent(), room[k]);
-    Equations known = solve(r, std::move(bases), room, common);
+    Equations known = solve(r, bases, room, common);
     all.insert(all.end(), near.dependent().begin(), near.dependent().end());
     if (repair_.is_enough(known.share, all)) return known;
-    bases.assign(problem_.m, {});
     const std::vector<Vector> carried = parts(r);
     Vector anywhere(problem_.n, 0.0);
     for (int k = 0; k < problem_.m; ++k) {
       if (!repair_.by_elimination(all, carried[k], room[k], bases[k])) return known;
       loops().axpy(1.0, room[k].data(), anywhere.data(), problem_.n);
     }
-    Equations told = solve(r, std::move(bases), room, repair_.rank(all, anywhere));
+    Equations told = solve(r, bases, room, repair_.rank(all, anywhere));
     return told.share < known.share ? std::move(told) : std::move(known);
   }
-  Equations solve(const Vector& r, std::vector<PullBasis> bases, const std::vector<Vector>& room,
+  Equations solve(const Vector& r, const std::vector<PullBasis>& bases, const std::vector<Vector>& room,
                   std::size_t common) const {
-    Equations of{std::move(bases), moving(r, room), {}, INFINITY};
     Columns first(1, 0);
-    for (const PullBasis& basis : of.bases) first.push_back(first.back() + static_cast<int>(basis.count()));
+    for (const PullBasis& basis : bases) first.push_back(first.back() + static_cast<int>(basis.count()));
     const std::size_t count = static_cast<std::size_t>(first.back());
+    Equations of{bases, moving(r, room), RepairSystem(count <= tuning::most_repaired ? count : 0), INFINITY};
     if (count > tuning::most_repaired) return of;
-    RepairSystem& system = of.system.emplace(count);
+    RepairSystem& system = of.system;
     for (int k = 0; k < problem_.m; ++k)
       for (int l = 0; l <= k; ++l)
         of.bases[l].add_products(of.bases[k], of.moving.between(k, l),
@@ -165,6 +164,7 @@ class ClassRepair {
   // Each class's part of a matrix.
   std::vector<Vector> parts(const Vector& matrix) const {
     std::vector<Vector> out;
+    out.reserve(problem_.m);
     for (int k = 0; k < problem_.m; ++k)
       out.emplace_back(matrix.begin() + k * problem_.n, matrix.begin() + (k + 1) * problem_.n);
     return out;
@@ -182,6 +182,7 @@ class ClassRepair {
   // How much each class moves where it is to: none in a row in which no other class can.
   std::vector<Vector> curvatures(const Moving& of) const {
     std::vector<Vector> out;
+    out.reserve(problem_.m);
     for (int k = 0; k < problem_.m; ++k) out.push_back(of.between(k, k));
     return out;
   }
