@@ -57,6 +57,25 @@ def dyadic_signal(rng, y):
     return np.round((0.7 * y + rng.standard_normal(len(y))) * 32) / 32
 
 
+@pytest.mark.parametrize(
+    ("m", "count", "power", "fit_intercept"),
+    [(3, 20, 36, True), (2, 24, 30, False), (3, 24, 33, True), (2, 16, 38, True), (3, 9, 41, True)],
+)
+@pytest.mark.parametrize("loss", ["logistic", "coherence"])
+def test_a_detail_at_the_end_of_a_long_chain(m, count, power, fit_intercept, loss):
+    """Each column is the one before and a step: bounds on rounding double with every one."""
+    rng = np.random.default_rng(0)
+    n = 12 * count + 40
+    level, y = rng.integers(0, count + 1, n), rng.integers(0, m, n)
+    chain = (level[:, None] <= np.arange(count)).astype(float)
+    side = np.where(y == 0, 1.0, -1.0)
+    detail = np.round((0.7 * side + rng.standard_normal(n)) * 32) / 32 * (level == 0)
+    options = {"loss": loss, "alphas": [1.0], "fit_intercept": fit_intercept}
+    options["penalty_factor"] = np.zeros(count + 1)
+    path = clearning_path(np.c_[chain, chain[:, -1] + 2.0**-power * detail], y, **options)
+    assert_true(path, clearning_path(np.c_[chain, detail], y, **options).objectives[0])
+
+
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("level", [0.0, 1.0])
 def test_a_detail_of_three_classes(seed, level):

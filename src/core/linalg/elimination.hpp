@@ -74,8 +74,9 @@ class Elimination {
   void subtract(const Pivot& pivot, Column& column) const {
     const double by = column.value[pivot.row] / pivot.column.value[pivot.row];
     for (Index i = 0; i < n_; ++i) {
-      column.value[i] -= by * pivot.column.value[i];
-      column.size[i] += std::fabs(by) * pivot.column.size[i];  // no less than its value
+      const double change = by * pivot.column.value[i];
+      column.value[i] -= change;
+      column.size[i] += std::fabs(change);
     }
     column.value[pivot.row] = 0.0;
   }
