@@ -12,6 +12,7 @@ import pytest
 
 from clearning import BlockwiseCLearningClassifier, BlockwiseCLearningClassifierCV
 
+dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 distributed = pytest.importorskip("distributed")
@@ -21,6 +22,13 @@ RNG = np.random.default_rng(5)
 X = RNG.normal(size=(N, P))
 Y = np.where(X[:, 0] - 0.5 * X[:, 1] + RNG.logistic(size=N) > 0, "yes", "no")
 TOLD = {"alphas": 6, "cv": 3}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _scheduler_is_given_back():
+    """A client that closes beside another one leaves itself as the scheduler of later tests."""
+    yield
+    dask.config.set(scheduler=None)
 
 
 @pytest.fixture(scope="module")
