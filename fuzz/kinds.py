@@ -473,9 +473,9 @@ def _with_levels(rng: Rng, problem: Problem) -> Problem:
 
 
 def _with_a_hidden_detail(rng: Rng, problem: Problem) -> Problem:
-    """Two columns without a penalty that differ by next to nothing, but for a few rows.
+    """A detail of next to nothing behind columns without a penalty, which tells the classes.
 
-    The difference tells the classes, in all rows; its coefficient can go as far as it needs to.
+    Its coefficient can go as far as it needs to. A few rows give it away, or many columns hide it.
     """
     if problem.kind not in ("linear_path", "linear", "temperature_path", "blocks"):
         return problem
@@ -483,18 +483,25 @@ def _with_a_hidden_detail(rng: Rng, problem: Problem) -> Problem:
     whole = any(step.startswith(("float32", "int")) for step in problem.storage)
     if n < 8 or p < 2 or whole:
         return problem
-    X, (behind, hidden) = problem.X.copy(), rng.permutation(p)[:2]
-    X[:, behind] = rng.standard_normal(n) * power(rng, -1, 2)
+    X, (hidden, *behind) = problem.X.copy(), rng.permutation(p)[: int(rng.integers(2, 31))]
     detail = (0.7 * problem.signs + rng.standard_normal(n)) * power(rng, -13, -6)
-    few = rng.permutation(n)[: int(rng.integers(1, 1 + n // 4))]
-    detail[few] = problem.signs[few] * power(rng, -2, 3, len(few))
-    X[:, hidden] = X[:, behind] + detail
+    if chance(rng, 0.5):
+        del behind[1:]
+        X[:, behind[0]] = rng.standard_normal(n) * power(rng, -1, 2)
+        few = rng.permutation(n)[: int(rng.integers(1, 1 + n // 4))]
+        detail[few] = problem.signs[few] * power(rng, -2, 3, len(few))
+    else:
+        # A category as a thermometer has it: each column is the one before and a step.
+        level = rng.integers(0, len(behind) + 1, n)
+        X[:, behind] = level[:, None] <= np.arange(len(behind))
+        detail *= level == 0
+    X[:, hidden] = X[:, behind[-1]] + detail
     columns = {name: values.copy() for name, values in problem.columns.items()}
     factor = columns.setdefault("penalty_factor", np.ones(p))
-    factor[[behind, hidden]] = 0.0
+    factor[[hidden, *behind]] = 0.0
     for name, end in (("lower", -np.inf), ("upper", np.inf)):
         if name in columns:
-            columns[name][[behind, hidden]] = end
+            columns[name][[hidden, *behind]] = end
     return replace(problem, X=X, columns=columns)
 
 
