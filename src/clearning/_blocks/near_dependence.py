@@ -83,8 +83,9 @@ class NearDependence:
         rows = np.vstack([as_dense(each.X[:, columns]) for each in drawn])
         roots = np.sqrt(np.concatenate([each.weight for each in drawn]))[:, None]
         level = rows.mean(axis=0) if fit_intercept else np.zeros(len(columns))
-        lengths = _lengths(roots * (rows - level))
-        coefs = _next_to_nothing(roots * (rows - level) / lengths, np.abs(level) / lengths)
+        away = roots * (rows - level)
+        lengths = _lengths(away)
+        coefs = _next_to_nothing(away / lengths, np.abs(level) / lengths)
         if not len(coefs):
             return Dependence(len(columns))
         if not _are_apart(coefs):
