@@ -31,6 +31,9 @@ from kernel_many import kernel_class_fits, many_classes
 from many import class_fits, class_views, draw_classes_path
 from problems import Problem, Rng, chance, pick, power
 
+# What has columns, some of which may have no penalty.
+LINEAR = ("linear_path", "linear", "temperature_path", "classes_path", "blocks", "class_blocks")
+
 
 @dataclass(frozen=True)
 class Kind:
@@ -445,8 +448,7 @@ def draw(seed: int, index: int) -> Problem:
 
 def _with_levels(rng: Rng, problem: Problem) -> Problem:
     """Levels of a category, a column each and without a penalty; classes avoid some of them."""
-    drawn = ("linear_path", "linear", "temperature_path", "classes_path", "blocks", "class_blocks")
-    if problem.kind not in drawn:
+    if problem.kind not in LINEAR:
         return problem
     n, p = problem.X.shape
     count = min(int(rng.integers(2, 7)), p)
@@ -477,24 +479,29 @@ def _with_a_hidden_detail(rng: Rng, problem: Problem) -> Problem:
 
     Its coefficient can go as far as it needs to. A few rows give it away, or many columns hide it.
     """
-    if problem.kind not in ("linear_path", "linear", "temperature_path", "blocks"):
+    if problem.kind not in LINEAR:
         return problem
     n, p = problem.X.shape
     whole = any(step.startswith(("float32", "int")) for step in problem.storage)
     if n < 8 or p < 2 or whole:
         return problem
+    few_rows = chance(rng, 0.5)
+    if not few_rows:
+        problem = _repeated(rng, problem, int(rng.integers(3, 26)))
+        n, p = problem.X.shape
     X, (hidden, *behind) = problem.X.copy(), rng.permutation(p)[: int(rng.integers(2, 31))]
-    detail = (0.7 * problem.signs + rng.standard_normal(n)) * power(rng, -13, -6)
-    if chance(rng, 0.5):
+    side = np.where(problem.signs > 0, 1.0, -1.0)
+    detail = (0.7 * side + rng.standard_normal(n)) * power(rng, -13, -6)
+    if few_rows:
         del behind[1:]
         X[:, behind[0]] = rng.standard_normal(n) * power(rng, -1, 2)
         few = rng.permutation(n)[: int(rng.integers(1, 1 + n // 4))]
-        detail[few] = problem.signs[few] * power(rng, -2, 3, len(few))
+        detail[few] = side[few] * power(rng, -2, 3, len(few))
     else:
         # A category as a thermometer has it: each column is the one before and a step.
         level = rng.integers(0, len(behind) + 1, n)
         X[:, behind] = level[:, None] <= np.arange(len(behind))
-        detail *= level == 0
+        detail *= level <= rng.integers(0, len(behind))
     X[:, hidden] = X[:, behind[-1]] + detail
     columns = {name: values.copy() for name, values in problem.columns.items()}
     factor = columns.setdefault("penalty_factor", np.ones(p))
@@ -503,6 +510,14 @@ def _with_a_hidden_detail(rng: Rng, problem: Problem) -> Problem:
         if name in columns:
             columns[name][[hidden, *behind]] = end
     return replace(problem, X=X, columns=columns)
+
+
+def _repeated(rng: Rng, problem: Problem, p: int) -> Problem:
+    """The problem with columns and rows of it drawn so often that each of p levels has some."""
+    n, given = problem.X.shape
+    columns, rows = rng.integers(0, given, p), rng.integers(0, n, max(n, 12 * p + 40))
+    rows[:n] = np.arange(n)
+    return problem.keep_columns(columns).keep_rows(rows)
 
 
 def _nearly_equal(rng: Rng, problem: Problem) -> Problem:

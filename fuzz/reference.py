@@ -25,10 +25,16 @@ FAR_ROUNDS = 4
 def descend(plain: Plain | ClassPlain, alpha: float, start: Point) -> Point:
     """Go down from a point, and once more without the rows that alone tell columns apart."""
     if isinstance(plain, ClassPlain):
-        return plain.descend(alpha, start)
+        found = _descents_of_classes(plain, alpha, start)
+    else:
+        found = _descents(plain, alpha, start)
+    return min(found, key=lambda at: plain.value(at, alpha))
+
+
+def _descents(plain: Plain, alpha: float, start: Point) -> list[Point]:
     found = [start, _descend_cooling(plain, alpha, start)]
-    kept = _rows_that_are_near(plain)
-    if not kept.all():
+    kept = _rows_that_are_near(plain, plain.free & np.isinf(plain.lower) & np.isinf(plain.upper))
+    if plain.Q.ndim == 1 and not kept.all():
         near = replace(
             plain,
             X=plain.X[kept],
@@ -37,7 +43,35 @@ def descend(plain: Plain | ClassPlain, alpha: float, start: Point) -> Point:
             offset=plain.offset[kept],
         )
         found.append(_descend_cooling(near, alpha, start))
-    return min(found, key=lambda at: plain.value(at, alpha))
+    return found
+
+
+def _descents_of_classes(plain: ClassPlain, alpha: float, start: Point) -> list[Point]:
+    found = [start, plain.descend(alpha, start)]
+    if plain.free.sum() < 2:
+        return found
+    rows = {
+        tuple(kept): kept for kept in (plain.weight > 0, _rows_that_are_near(plain, plain.free))
+    }
+    return found + [_descend_turned(plain, kept, alpha, start) for kept in rows.values()]
+
+
+def _descend_turned(plain: ClassPlain, kept: np.ndarray, alpha: float, start: Point) -> Point:
+    """Of some rows, and by columns without a penalty that are orthogonal to each other."""
+    loose = np.flatnonzero(plain.free)
+    X, weight = plain.X[kept].copy(), plain.weight[kept]
+    centre = plain.fit_intercept * (weight @ X[:, loose]) / weight.sum()
+    with np.errstate(all="ignore"):
+        X[:, loose], turn, back = _orthogonal(X[:, loose] - centre)
+    if not np.isfinite(turn).all():
+        return start
+    turned = replace(plain, X=X, codes=plain.codes[kept], weight=weight, offset=plain.offset[kept])
+    coef = start.coef.copy()
+    coef[:, loose] = start.coef[:, loose] @ turn.T
+    found = turned.descend(alpha, Point(coef, start.intercept + start.coef[:, loose] @ centre))
+    coef = found.coef.copy()
+    coef[:, loose] = found.coef[:, loose] @ back.T
+    return Point(coef, found.intercept - coef[:, loose] @ centre)
 
 
 def _descend_cooling(plain: Plain, alpha: float, start: Point) -> Point:
@@ -51,14 +85,13 @@ def _descend_cooling(plain: Plain, alpha: float, start: Point) -> Point:
     return start
 
 
-def _rows_that_are_near(plain: Plain) -> np.ndarray:
+def _rows_that_are_near(plain: Plain | ClassPlain, loose: np.ndarray) -> np.ndarray:
     """Which rows do not stand out in what sets columns without a penalty apart.
 
     A rival may put those that do on their right side, as far as it likes.
     """
     kept = plain.weight > 0
-    loose = plain.free & np.isinf(plain.lower) & np.isinf(plain.upper)
-    if plain.Q.ndim == 2 or loose.sum() < 2:
+    if loose.sum() < 2:
         return np.ones_like(kept)
     for _ in range(FAR_ROUNDS):
         with np.errstate(all="ignore"):

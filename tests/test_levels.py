@@ -77,12 +77,14 @@ def categories(seed, m, count, storage):
 
 
 @pytest.mark.parametrize("storage", [np.asarray, sparse.csc_array, np.float32])
+@pytest.mark.parametrize("fit_intercept", [True, False])
 @pytest.mark.parametrize("m", [2, 3, 5])
-def test_levels_of_several_categories_cost_no_proof(m, storage):
+def test_levels_of_several_categories_cost_no_proof(m, fit_intercept, storage):
     """They depend on each other exactly, and on the intercept."""
     for seed in range(8):
-        X, y = categories(seed, m, 3, storage)
-        path = clearning_path(X, y, alphas=[0.1], penalty_factor=np.zeros(X.shape[1]))
+        X, y = categories(seed, m, int(2 + seed % 4), storage)
+        free = {"penalty_factor": np.zeros(X.shape[1]), "fit_intercept": fit_intercept}
+        path = clearning_path(X, y, alphas=[0.1], **free)
         assert path.converged.all(), seed
         assert np.abs(path.coefs).max() < 1e3
 

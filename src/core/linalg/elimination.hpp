@@ -26,28 +26,25 @@ class Elimination {
   }
   // One whose rounding is known.
   void add(Vector column, Vector size) {
-    Column added{std::move(column), std::move(size)};
-    for (const Pivot& pivot : pivots_) subtract(pivot, added);
+    Left added{{std::move(column), std::move(size)}, Vector(n_, 0.0), {}};
+    for (std::size_t k = 0; k < pivots_.size(); ++k) subtract(k, added);
     left_.push_back(std::move(added));
   }
 
   // Takes one more column off those that are left; false if rounding is all that they are.
   bool step() {
-    Index row = -1;
-    std::size_t best = 0;
-    double most = 0.0;
-    for (std::size_t c = 0; c < left_.size(); ++c)
-      for (Index i = 0; i < n_; ++i) {
-        const double value = std::fabs(left_[c].value[i]), heavy = weight_[i] * value * value;
-        if (!(heavy > most) || !(value > tuning::same_column * left_[c].size[i])) continue;
-        most = heavy;
-        best = c;
-        row = i;
-      }
-    if (row < 0) return false;
-    pivots_.push_back({std::move(left_[best]), row});
-    left_.erase(left_.begin() + static_cast<std::ptrdiff_t>(best));
-    for (Column& column : left_) subtract(pivots_.back(), column);
+    const Place place = heaviest();
+    if (place.row < 0) return false;
+    Left found = std::move(left_[place.column]);
+    left_.erase(left_.begin() + static_cast<std::ptrdiff_t>(place.column));
+    Vector total = found.column.size;
+    for (std::size_t k = 0; k < pivots_.size(); ++k) {
+      const double share = std::fabs(found.share[k]);
+      for (Index i = 0; i < n_; ++i) total[i] += share * pivots_[k].own[i];
+    }
+    pivots_.push_back(
+        {{std::move(found.column.value), std::move(total)}, std::move(found.column.size), found.share, place.row});
+    for (Left& column : left_) subtract(pivots_.size() - 1, column);
     return true;
   }
   void eliminate() {
@@ -59,32 +56,76 @@ class Elimination {
   const Column& last() const { return pivots_.back().column; }
   // Whether rounding is all that is left in rows that carry something.
   bool is_nothing_left(const Vector& carried) const {
-    for (const Column& column : left_)
+    for (const Left& column : left_)
       for (Index i = 0; i < n_; ++i)
-        if (carried[i] != 0.0 && !(std::fabs(column.value[i]) <= tuning::same_column * column.size[i])) return false;
+        if (carried[i] != 0.0 && !is_rounding(column, i)) return false;
     return true;
   }
 
  private:
   struct Pivot {
     Column column;
+    Vector own;    // what was added up to it alone
+    Vector share;  // of the pivots before in it
     Index row;
   };
+  struct Left {
+    Column column;
+    Vector others;  // no less than what the pivots' own rounding is a share of
+    Vector share;   // of each of them in it
+  };
+  struct Place {
+    std::size_t column;
+    Index row;
+    double weight;
+  };
 
-  void subtract(const Pivot& pivot, Column& column) const {
-    const double by = column.value[pivot.row] / pivot.column.value[pivot.row];
+  // What may be rounding is looked at where nothing else weighs as much.
+  Place heaviest() const {
+    Place place{0, -1, 0.0};
+    std::vector<Place> doubtful;
+    for (std::size_t c = 0; c < left_.size(); ++c) {
+      const Left& left = left_[c];
+      for (Index i = 0; i < n_; ++i) {
+        const double value = std::fabs(left.column.value[i]), heavy = weight_[i] * value * value;
+        if (!(heavy > place.weight)) continue;
+        const double least = tuning::same_column * left.column.size[i];
+        if (value > least + tuning::rounding_of_pivots * left.others[i]) place = {c, i, heavy};
+        else if (value > least) doubtful.push_back({c, i, heavy});
+      }
+    }
+    for (const Place& at : doubtful)
+      if (at.weight > place.weight && !is_rounding(left_[at.column], at.row)) place = at;
+    return place;
+  }
+  // The pivots' own rounding counts as often as they are in the column: where steps cancel out it does not grow.
+  bool is_rounding(const Left& left, Index i) const {
+    const double value = std::fabs(left.column.value[i]), least = tuning::same_column * left.column.size[i];
+    if (value <= least) return true;
+    if (!(value <= least + tuning::rounding_of_pivots * left.others[i])) return false;
+    double others = 0.0;
+    for (std::size_t k = 0; k < pivots_.size(); ++k) others += std::fabs(left.share[k]) * pivots_[k].own[i];
+    return value <= least + tuning::rounding_of_pivots * others;
+  }
+
+  void subtract(std::size_t k, Left& left) const {
+    const Pivot& pivot = pivots_[k];
+    const double by = left.column.value[pivot.row] / pivot.column.value[pivot.row];
     for (Index i = 0; i < n_; ++i) {
       const double change = by * pivot.column.value[i];
-      column.value[i] -= change;
-      column.size[i] += std::fabs(change);
+      left.column.value[i] -= change;
+      left.column.size[i] += std::fabs(change);
+      left.others[i] += std::fabs(by) * pivot.column.size[i];
     }
-    column.value[pivot.row] = 0.0;
+    left.column.value[pivot.row] = 0.0;
+    for (std::size_t before = 0; before < k; ++before) left.share[before] -= by * pivot.share[before];
+    left.share.push_back(-by);
   }
 
   const double* weight_;
   Index n_;
   std::vector<Pivot> pivots_;
-  std::vector<Column> left_;
+  std::vector<Left> left_;
 };
 
 }  // namespace clearning

@@ -221,8 +221,9 @@ class DualRepair {
   // False if it is not.
   bool by_elimination(const Columns& all, const Vector& carried, Vector& room, PullBasis& basis) const {
     if (!eliminate(all, carried, room, basis)) return false;
+    const Vector before = room;
     for (const Vector& away : basis.columns) keep_near(away, false, room);
-    return eliminate(all, carried, room, basis);
+    return room == before || eliminate(all, carried, room, basis);
   }
   // How many of the intercept and the columns do not depend on others where there is room.
   std::size_t rank(const Columns& columns, const Vector& room) const {
