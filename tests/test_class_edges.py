@@ -129,3 +129,29 @@ def test_a_null_model_whose_samples_are_all_wrong_by_far_is_certified(seed):
         X, [0, 1, 2, 0, 2], rho=0.01, u=1.0, alphas=2, offset=offset, sample_weight=weight
     )
     assert path.converged.all()
+
+
+@pytest.mark.parametrize("rho", [0.01, 0.001])
+def test_cold_classes_are_certified(rho):
+    """Wrong samples keep a weight of their own classes that is too small to be written."""
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        m = int(rng.integers(3, 6))
+        X = rng.standard_normal((int(rng.integers(50, 300)), int(rng.integers(2, 40))))
+        tastes = 2 * X[:, :2] @ rng.standard_normal((2, m))
+        y = (tastes + rng.gumbel(size=tastes.shape)).argmax(axis=1)
+        options = {"rho": rho, "l1_ratio": seed % 3 / 2, "alphas": 4}
+        unit = 10.0 ** rng.uniform(-1, 2)
+        path = clearning_path(unit * X, y, **options)
+        finer = clearning_path(unit * X, y, tol=1e-7, **options)
+        assert (path.objectives - path.dual_gaps <= finer.objectives).all()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_start_far_from_every_bend_of_the_loss_is_left(seed):
+    """No sample is between classes at the null model: curvature says nothing of how far to go."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.standard_normal((12, 3)) * [100.0, 1.0, 1.0], np.arange(12) % 3
+    offset = 1e4 * rng.standard_normal((12, 3))
+    path = clearning_path(X, y, loss="logistic", l1_ratio=0.0, alphas=[0.04], offset=offset)
+    assert path.objectives[0] < 0.99 * path.null_objective

@@ -123,6 +123,8 @@ inline constexpr double uncurved_row = 1e-10;
 // Shares of the majoriser that the curvature is lifted by after a step was cut off, or led nowhere (rho = 0.01).
 inline constexpr double smallest_lift = 1e-4;
 inline constexpr double smallest_raise = 1e-3;
+// Of all samples and classes together, where none is between two.
+inline constexpr double flat_bend = 1e-12;
 
 // A step that promises no more than so many goals is near: its dual point is worth looking at.
 inline constexpr double near_promise = 10.0;

@@ -175,8 +175,10 @@ void bind_classes(nb::module_& m) {
              return numpy(out);
            })
       .def("divergence",
-           [](const HeldClasses& held, const In& s, const In& dual, double size) {
-             return class_loops().divergence(held.loss, held.view(), s.data(), dual.data(), size);
+           [](const HeldClasses& held, const In& score, const In& dual, double size) {
+             Vector s(score.size()), e(score.size());
+             class_loops().evaluate(held.loss, held.view(), score.data(), s.data(), e.data());
+             return class_loops().divergence(held.loss, held.view(), score.data(), s.data(), dual.data(), size);
            })
       .def("feasible", [](const HeldClasses& held, const In& dual) {
         Vector r = copy(dual);

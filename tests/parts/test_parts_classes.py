@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.optimize import approx_fprime, minimize
+from scipy.special import log_softmax
 
 from clearning import _parts
 from clearning.losses import MultiCoherence
@@ -219,11 +220,14 @@ def test_a_dual_point_is_made_feasible(seed):
     np.testing.assert_allclose(as_rows(flat).sum(axis=0), 0.0, atol=1e-14)
 
 
-def test_divergence_is_kullback_and_leiblers():
+@pytest.mark.parametrize("apart", [1.0, 1e3, 1e6])
+def test_divergence_is_kullback_and_leiblers(apart):
+    """Also where weights are too small to be written."""
     rng, labels, weight, _ = draw(8)
     samples, own = held(labels, weight), np.eye(M)[labels]
-    s, t = rng.dirichlet(np.ones(M), 30), rng.dirichlet(np.ones(M), 30)
+    score, t = apart * rng.standard_normal((30, M)), rng.dirichlet(np.ones(M), 30)
     dual = by_class(KAPPA * weight[:, None] * (t - own))
-    expected = KAPPA * RHO * weight @ (t * np.log(t / s)).sum(axis=1)
-    np.testing.assert_allclose(samples.divergence(by_class(s), dual, 1.0), expected, rtol=1e-12)
-    assert samples.divergence(by_class(s), dual, 5.0) == np.inf  # out of the simplex
+    log_s = log_softmax((score + U * (1 - own)) / RHO, axis=1)
+    expected = KAPPA * RHO * weight @ (t * (np.log(t) - log_s)).sum(axis=1)
+    np.testing.assert_allclose(samples.divergence(by_class(score), dual, 1.0), expected, rtol=1e-12)
+    assert samples.divergence(by_class(score), dual, 5.0) == np.inf  # out of the simplex

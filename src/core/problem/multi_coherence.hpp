@@ -32,7 +32,8 @@ struct ClassLoops {
   void (*curve)(const MultiCoherence&, const ClassSamples&, const double* s, const double* along, double* out);
   // Fenchel-Young gap of the samples at size * dual: kappa rho w KL(s' || s), s' = e_c + size * dual / (kappa w).
   // Infinite where some s' is not in the simplex.
-  double (*divergence)(const MultiCoherence&, const ClassSamples&, const double* s, const double* dual, double size);
+  double (*divergence)(const MultiCoherence&, const ClassSamples&, const double* score, const double* s,
+                       const double* dual, double size);
 };
 
 const ClassLoops& class_loops();

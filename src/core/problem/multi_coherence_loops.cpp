@@ -134,8 +134,19 @@ inline double young(double excess) {
   return excess <= -1.0 ? 1.0 : (1.0 + excess) * std::log1p(excess) - excess;
 }
 
-double divergence(const MultiCoherence& loss, const ClassSamples& samples, const double* s, const double* dual,
-                  double size) {
+// The logarithm of a weight, however small it is.
+double log_weight(const MultiCoherence& loss, const ClassSamples& samples, const double* score, size_t i, int k) {
+  const auto exponent = [&](int j) {
+    return (score[j * samples.n + i] + (samples.label[i] == j ? 0.0 : loss.u)) / loss.rho;
+  };
+  double top = exponent(0), sum = 0.0;
+  for (int j = 1; j < samples.m; ++j) top = std::max(top, exponent(j));
+  for (int j = 0; j < samples.m; ++j) sum += std::exp(exponent(j) - top);
+  return exponent(k) - top - std::log(sum);
+}
+
+double divergence(const MultiCoherence& loss, const ClassSamples& samples, const double* score, const double* s,
+                  const double* dual, double size) {
   const size_t n = samples.n;
   double sum = 0.0;
   for (size_t i = 0; i < n; ++i) {
@@ -146,10 +157,11 @@ double divergence(const MultiCoherence& loss, const ClassSamples& samples, const
       const double share = s[k * n + i];
       double moved = scale * dual[k * n + i];
       if (samples.label[i] == k) moved = moved + 1.0 > slightly_positive ? moved + 1.0 : std::min(moved + 1.0, 0.0);
+      if (moved < slightly_negative) return std::numeric_limits<double>::infinity();
       // A weight that was lifted says nothing of how small it is.
-      if (moved < slightly_negative || (share <= least && moved > 1e10 * least))
-        return std::numeric_limits<double>::infinity();
-      of_sample += share * young(std::max(moved, 0.0) / share - 1.0);
+      if (share <= least && moved > 0.0)
+        of_sample += moved * (std::log(moved) - log_weight(loss, samples, score, i, k) - 1.0);
+      else of_sample += share * young(std::max(moved, 0.0) / share - 1.0);
     }
     sum += samples.weight[i] * of_sample;
   }

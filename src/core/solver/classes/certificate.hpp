@@ -117,7 +117,7 @@ double samples_share(const P& problem, const ClassIterate& x, Vector& r) {
     balance(problem.loss, problem.samples, r);
     if (!is_even(problem.loss, problem.samples, r)) return INFINITY;
   }
-  return class_loops().divergence(problem.loss, problem.samples, x.s.data(), r.data(), 1.0);
+  return class_loops().divergence(problem.loss, problem.samples, x.score.data(), x.s.data(), r.data(), 1.0);
 }
 
 // What rounding leaves of the classes' sums pulls at their intercepts.
@@ -278,7 +278,7 @@ class ClassCertificate {
     return any;
   }
   double divergence(const ClassIterate& x, const Vector& r, double scale) const {
-    return class_loops().divergence(problem_.loss, problem_.samples, x.s.data(), r.data(), scale);
+    return class_loops().divergence(problem_.loss, problem_.samples, x.score.data(), x.s.data(), r.data(), scale);
   }
 
   // Sets all correlations to what the references foresee, and finds the columns of which that is not enough.

@@ -42,7 +42,7 @@ class ClassCertificate<P, Coupled<T>> {
            0.5 * at.ridge * loops().dot(x.b.data(), x.form.data(), x.b.size());
   }
   double samples(const ClassIterate& x, const Vector& r, double scale) const {
-    return class_loops().divergence(problem_.loss, problem_.samples, x.s.data(), r.data(), scale);
+    return class_loops().divergence(problem_.loss, problem_.samples, x.score.data(), x.s.data(), r.data(), scale);
   }
 
   double gap_where_scaled(const ClassIterate& x, const Level& at, const ClassDual& dual) const {

@@ -113,8 +113,19 @@ class ClassModel {
     bent_.assign(x.e.size(), 0.0);
     foreseen_ = x.e;
     curvature_ = x.s;
-    if (lift_ > 0.0)
-      for (double& s : curvature_) s = (1.0 - lift_) * s + lift_ / m;
+    const double lift = is_flat(x) ? std::max(lift_, tuning::smallest_raise) : lift_;
+    if (lift > 0.0)
+      for (double& s : curvature_) s = (1.0 - lift) * s + lift / m;
+  }
+  // Whether no sample is between classes: far from any of the loss's bends a model says nothing of where a step ends.
+  bool is_flat(const ClassIterate& x) const {
+    double bend = 0.0;
+    for (int k = 0; k < problem_.m; ++k)
+      for (Index i = 0; i < problem_.n; ++i) {
+        const double s = x.s[k * problem_.n + i];
+        bend += problem_.samples.weight[i] * s * (1.0 - s);
+      }
+    return bend < tuning::flat_bend;
   }
 
   bool is_alike() const { return P::Form::columns_are_alike || crawls_; }
