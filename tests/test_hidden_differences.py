@@ -76,6 +76,19 @@ def test_a_detail_at_the_end_of_a_long_chain(m, count, power, fit_intercept, los
     assert_true(path, clearning_path(np.c_[chain, detail], y, **options).objectives[0])
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_a_detail_in_the_sum_of_many_columns(seed):
+    """Rounding of many steps comes to less than the sum of their bounds."""
+    rng, n, count = np.random.default_rng(seed), 180, 60
+    signs = rng.choice([-1.0, 1.0], (n, count))
+    total = signs @ rng.choice([-1.0, 1.0], count)
+    y = rng.integers(0, 2, n)
+    detail = np.where(y == 0, 1.0, -1.0) * np.where(rng.random(n) < 0.25, -1, 1)
+    options = {"loss": "logistic", "alphas": [1.0], "penalty_factor": np.zeros(count + 1)}
+    path = clearning_path(np.c_[signs, total + 2.0**-42 * detail], y, max_iter=20, **options)
+    assert_true(path, clearning_path(np.c_[signs, detail], y, **options).objectives[0])
+
+
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("level", [0.0, 1.0])
 def test_a_detail_of_three_classes(seed, level):

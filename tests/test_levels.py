@@ -89,6 +89,27 @@ def test_levels_of_several_categories_cost_no_proof(m, fit_intercept, storage):
         assert np.abs(path.coefs).max() < 1e3
 
 
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("m", [2, 3])
+def test_slopes_of_levels_cost_no_proof(m, fit_intercept):
+    """A column and its products with the levels: rounding where it is small stays there."""
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        levels, x = np.eye(4)[rng.integers(0, 4, 300)], rng.standard_normal((300, 1))
+        X, y = np.c_[levels, x, levels * x], rng.integers(0, m, 300)
+        free = {"penalty_factor": np.zeros(X.shape[1]), "fit_intercept": fit_intercept}
+        assert clearning_path(X, y, loss="logistic", alphas=[1.0], **free).converged.all(), seed
+
+
+@pytest.mark.parametrize("m", [2, 5])
+def test_many_categories_beside_columns_cost_no_proof(m):
+    for seed in range(3):
+        X, y = categories(seed, m, 14, np.asarray)
+        X = np.c_[X, np.random.default_rng(seed).standard_normal((len(y), 3))]
+        free = {"penalty_factor": np.zeros(X.shape[1]), "fit_intercept": False}
+        assert clearning_path(X, y, alphas=[0.1], **free).converged.all(), seed
+
+
 @pytest.mark.parametrize("seed", [*range(10), 49, 86])
 def test_a_level_within_which_a_column_sets_classes_apart_costs_no_proof(seed):
     """Steps end before the weights there are next to none: what they cost is paid for."""

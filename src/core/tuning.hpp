@@ -255,7 +255,7 @@ inline constexpr double orthogonal = 1e-11;
 inline constexpr double clearly_apart = 1e-4;
 inline constexpr double same_column = 5e-15;
 // What rounding may leave of a column for each of those that were taken off it, in units of what was added up in that.
-inline constexpr double rounding_of_pivots = 4.0 * unit_rounding;
+inline constexpr double rounding_of_pivots = 8.0 * unit_rounding;
 inline constexpr int rounds_of_rest = 3;
 inline constexpr int inverse_iterations = 10;
 // The smallest value of a matrix in units of its diagonal that tells how weights can be moved until no pull is left,

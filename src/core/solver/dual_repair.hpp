@@ -186,7 +186,7 @@ class DualRepair {
     Columns columns;
     for (int j : near.independent())
       if (must_not(j)) columns.push_back(j);
-    const double known = share_of(by_columns(near, columns, room), room);
+    const double known = near.is_whole() ? share_of(by_columns(near, columns, room), room) : INFINITY;
     columns.insert(columns.end(), near.dependent().begin(), near.dependent().end());
     if (is_enough(known, columns)) return known;
     PullBasis basis;
@@ -259,7 +259,7 @@ class DualRepair {
     for (int j : columns) add_to(elimination, design_, j, room.data(), intercept_);
     basis = PullBasis();
     while (elimination.step())
-      basis.add(elimination.last().value, multiple(elimination.last().size, tuning::unit_rounding));
+      basis.add(elimination.last().value, multiple(elimination.last().size, tuning::rounding_of_pivots));
     return elimination.is_nothing_left(carried);
   }
   static Vector multiple(Vector of, double by) {

@@ -65,6 +65,8 @@ class NearDependence {
 
   // Whether no column nearly depends on others: then none does among some of them.
   bool is_clear() const { return dependent_.empty(); }
+  // Whether the differences are all that sets the dependent columns apart: products may not see the smallest.
+  bool is_whole() const { return is_whole_; }
 
   const Columns& independent() const { return independent_; }
   const Columns& dependent() const { return dependent_; }  // the others
@@ -174,10 +176,13 @@ class NearDependence {
       for (const Difference& before : differences_) take_off(before, rest, size);
     }
     const double share = unify(rest);
-    if (!(share > tuning::same_column)) return;
+    if (!(share > tuning::same_column)) {
+      is_whole_ = false;
+      return;
+    }
     Vector off(rest.size());
     for (std::size_t i = 0; i < off.size(); ++i)
-      off[i] = tuning::unit_rounding * (size[i] / share + std::fabs(rest[i]));
+      off[i] = tuning::rounding_of_pivots * (size[i] / share + std::fabs(rest[i]));
     differences_.push_back({std::move(rest), std::move(off)});
   }
 
@@ -255,6 +260,7 @@ class NearDependence {
   Vector mean_, length_;
   std::vector<Vector> factor_;  // of their products by length, row by row
   std::vector<Difference> differences_;
+  bool is_whole_ = true;
 };
 
 // The same among some of the columns that no penalty holds, as bounds come to hold the others.

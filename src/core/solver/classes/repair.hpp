@@ -123,6 +123,7 @@ class ClassRepair {
     std::vector<PullBasis> bases(problem_.m);
     for (int k = 0; k < problem_.m; ++k) bases[k] = repair_.by_columns(near, near.independent(), room[k]);
     Equations known = solve(r, bases, room, common);
+    if (!near.is_whole()) known.share = INFINITY;
     all.insert(all.end(), near.dependent().begin(), near.dependent().end());
     if (repair_.is_enough(known.share, all)) return known;
     const std::vector<Vector> carried = parts(r);
