@@ -521,3 +521,13 @@ def test_rows_far_out_of_two_classes(max_iter):
         penalty = float(alpha[0] * np.sum(ratio * np.abs(b) + (1 - ratio) / 2 * b**2))
         least = value(X, y, rival.coefs[0], rival.intercepts[0], penalty, weight)
         assert path.objectives[0] - path.dual_gaps[0] <= least * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_free_columns_far_from_zero_cost_no_proof(seed):
+    """Their deviations are known to few digits, and these are enough."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((300, 4)) * 10.0 ** rng.integers(-3, 2) + 1e4
+    options = {"loss": "logistic", "alphas": [1.0], "penalty_factor": np.zeros(4)}
+    path = clearning_path(X, rng.integers(0, 3, 300), **options)
+    assert path.dual_gaps[0] <= 1e-4

@@ -259,7 +259,7 @@ class DualRepair {
     for (int j : columns) add_to(elimination, design_, j, room.data(), intercept_);
     basis = PullBasis();
     while (elimination.step())
-      basis.add(elimination.last().value, multiple(elimination.last().size, tuning::rounding_of_pivots));
+      basis.add(elimination.last().value, multiple(elimination.last().size, tuning::unit_rounding));
     return elimination.is_nothing_left(carried);
   }
   static Vector multiple(Vector of, double by) {

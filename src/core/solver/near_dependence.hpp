@@ -182,7 +182,7 @@ class NearDependence {
     }
     Vector off(rest.size());
     for (std::size_t i = 0; i < off.size(); ++i)
-      off[i] = tuning::rounding_of_pivots * (size[i] / share + std::fabs(rest[i]));
+      off[i] = tuning::unit_rounding * (size[i] / share + std::fabs(rest[i]));
     differences_.push_back({std::move(rest), std::move(off)});
   }
 
