@@ -124,8 +124,9 @@ class ClassModel {
       for (Index i = 0; i < problem_.n; ++i) {
         const double s = x.s[k * problem_.n + i];
         bend += problem_.samples.weight[i] * s * (1.0 - s);
+        if (!(bend < tuning::flat_bend)) return false;
       }
-    return bend < tuning::flat_bend;
+    return true;
   }
 
   bool is_alike() const { return P::Form::columns_are_alike || crawls_; }
